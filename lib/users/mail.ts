@@ -1,5 +1,6 @@
 // Sends email through the operator's SMTP server: one-time links and alerts, never anything that needs a reply.
 import type { Transporter } from 'nodemailer';
+import { readCredentials } from '../base/credentials.ts';
 import { OperatorError } from '../base/operator-error.ts';
 
 export interface Mail {
@@ -47,12 +48,12 @@ function readMailSettings(smtpUrl: string, fromByDefault: string): MailSettings 
     throw new OperatorError('SMTP_URL: from must be an address such as gate@example.com or Gate <gate@example.com>');
   const from = asked ?? fromByDefault;
   const secure = url.protocol === 'smtps:';
-  const [user, pass] = decodeCredentials(url);
+  const auth = readCredentials(url, 'SMTP_URL');
   const options = {
     host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
     port: Number(url.port) || (secure ? 465 : 587),
     secure,
-    ...(user !== '' && { auth: { user, pass } }),
+    ...(auth.user !== '' && { auth }),
     ...(tls === 'off' ? { ignoreTLS: true } : { requireTLS: !secure && !LOOPBACK.test(url.hostname) }),
     connectionTimeout: TIMEOUT_MS,
     greetingTimeout: TIMEOUT_MS,
@@ -62,14 +63,6 @@ function readMailSettings(smtpUrl: string, fromByDefault: string): MailSettings 
     disableUrlAccess: true,
   };
   return { from, options };
-}
-
-function decodeCredentials({ username, password }: URL): readonly [user: string, pass: string] {
-  try {
-    return [decodeURIComponent(username), decodeURIComponent(password)];
-  } catch {
-    throw new OperatorError('SMTP_URL: in the user and the password, % has to be written as %25');
-  }
 }
 
 /** Rejects with what the server says to a connection, to TLS, and to our user and password. */

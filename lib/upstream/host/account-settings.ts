@@ -20,13 +20,19 @@ export function describeSchema(schema: Joi.Schema): Joi.Description {
   return description;
 }
 
+const SENDABLE = /^[\x20-\x7e]*$/;
+
 const makeAccountSchema: MakeAccountSchema = Object.assign(createSchemaMaker('required'), {
   keyOptional: createSchemaMaker('optional'),
 });
 
 function createSchemaMaker(presence: 'required' | 'optional'): MakeSchema {
   const url = Joi.string().uri({ scheme: ['http', 'https'] });
-  const key = Joi.string().trim().meta({ secret: true });
+  const key = Joi.string()
+    .trim()
+    .pattern(SENDABLE)
+    .messages({ 'string.pattern.base': '{#label} has a character that no header can carry, perhaps an invisible one' })
+    .meta({ secret: true });
   const apiKey = Joi.alternatives(key, Joi.array().items(key).min(1)).presence(presence).meta({ secret: true });
   return (baseUrl, ...[own]) => Joi.object({ baseUrl: url.default(baseUrl), apiKey, proxy: url, ...own });
 }

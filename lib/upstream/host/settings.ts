@@ -2,6 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import Joi from 'joi';
+import { readCredentials } from '../../base/credentials.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import type {
   FaultStatuses,
@@ -175,6 +176,7 @@ function readProxy(settings: object, title: string): string | undefined {
   if (!url || !['http:', 'https:'].includes(url.protocol)) {
     throw new OperatorError(`${title}: \`proxy\` is not an http or https URL`);
   }
+  readCredentials(url, `${title}: \`proxy\``);
   return url.href;
 }
 

@@ -87,6 +87,15 @@ describe('settings of an upstream', () => {
       }
     });
 
+    it('have no key that a header cannot carry', () => {
+      for (const apiKey of ['sk-one\nkey', 'sk-\u200bone', ['one-key', 'ключ-два']]) {
+        const message = refusal(() => open(usual, { apiKey }, account(false)));
+        expect(message)
+          .to.include('has a character that no header can carry')
+          .and.not.match(/one.key|ключ/s);
+      }
+    });
+
     it('lead to URLs', () => {
       expect(refusal(() => open(usual, { apiKey: 'k', baseUrl: 'ftp://a' }, account(false)))).to.include('`baseUrl`');
     });
@@ -110,6 +119,13 @@ describe('settings of an upstream', () => {
     const proxy = 'http://user:p%40ssword@127.0.0.1:3128/';
     expect(open(usual, { apiKey: 'sk-abcdef', proxy }).open.proxy).to.equal(proxy);
     expect(open(usual, { apiKey: 'sk-abcdef' }).open.proxy).to.equal(undefined);
+  });
+
+  it('refuse a proxy whose password is not encoded, without showing it', () => {
+    const proxy = 'http://user:p%ssword@127.0.0.1:3128/';
+    expect(refusal(() => open(usual, { apiKey: 'sk-abcdef', proxy }))).to.equal(
+      'Upstream `acme`: `proxy`: in the user and the password, % has to be written as %25',
+    );
   });
 
   const bad: readonly (readonly [what: string, settings: unknown, words: string])[] = [
