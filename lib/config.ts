@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { distance } from 'fastest-levenshtein';
 import Joi from 'joi';
-import { readProxies } from './base/network.ts';
+import { buildLoopbackUrl, readProxies } from './base/network.ts';
 import { OperatorError } from './base/operator-error.ts';
 import { readVariableFiles } from './base/variable-files.ts';
 
@@ -214,7 +214,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     port: value.PORT,
     trustedProxies: value.TRUSTED_PROXIES,
     workers: value.WORKERS,
-    publicUrl: (value.PUBLIC_URL ?? `http://127.0.0.1:${value.PORT}`).replace(/\/+$/, ''),
+    publicUrl: (value.PUBLIC_URL ?? buildLoopbackUrl(value.HOST, value.PORT)).replace(/\/+$/, ''),
     publicUrlSet: value.PUBLIC_URL !== undefined,
     databaseUrl: value.DATABASE_URL,
     dataDir: value.DATA_DIR,

@@ -10,6 +10,7 @@ import { readRateLimits } from './api/request-limits.ts';
 import type { Services } from './api/services.ts';
 import { createThrottle } from './api/throttle.ts';
 import { HOUR_MS } from './base/durations.ts';
+import { buildLoopbackUrl } from './base/network.ts';
 import { createStorePing } from './calls/readiness.ts';
 import type { CreateTransform } from './calls/text/pipeline.ts';
 import type { OnPluginError } from './calls/upstreams.ts';
@@ -303,8 +304,8 @@ function openCatalog(
 }
 
 /** With `PORT=0` the port is the one the system assigned. */
-function resolvePublicUrl({ publicUrl, publicUrlSet, port }: Config, { info }: Server): string {
-  return publicUrlSet || port !== 0 ? publicUrl : `http://127.0.0.1:${info.port}`;
+function resolvePublicUrl({ publicUrl, publicUrlSet, host, port }: Config, { info }: Server): string {
+  return publicUrlSet || port !== 0 ? publicUrl : buildLoopbackUrl(host, Number(info.port));
 }
 
 interface MediaParts extends Pick<Foundation, 'store'> {

@@ -289,6 +289,9 @@ describe('config', () => {
   it('uses its own port as the public URL unless one is set', () => {
     expect(readConfig({ PORT: '9000' })).to.include({ publicUrl: 'http://127.0.0.1:9000', publicUrlSet: false });
     expect(readConfig({ PUBLIC_URL: '' }).publicUrlSet).to.equal(false);
+    const urls = ['0.0.0.0', '::', '::1', 'localhost'].map((HOST) => readConfig({ HOST, PORT: '9000' }).publicUrl);
+    const loopback = 'http://127.0.0.1:9000';
+    expect(urls).to.deep.equal([loopback, loopback, 'http://[::1]:9000', 'http://localhost:9000']);
     const set = readConfig({ PORT: '9000', PUBLIC_URL: 'https://ai.example/' });
     expect(set).to.include({ publicUrl: 'https://ai.example', publicUrlSet: true });
   });

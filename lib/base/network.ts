@@ -80,3 +80,9 @@ export function findClient(peer: string, forwarded: string | undefined, { hops, 
   }
   return client;
 }
+
+/** The URL for people on the machine of a service that listens on a host: some loopback hosts have no `127.0.0.1`. */
+export function buildLoopbackUrl(host: string, port: number): string {
+  const name = host === '::1' ? '[::1]' : host === 'localhost' ? host : '127.0.0.1';
+  return `http://${name}:${port}`;
+}

@@ -1,6 +1,7 @@
 // A worker is a gateway in its own process. Its primary starts, queries and stops it.
 import cluster from 'node:cluster';
 import { randomBytes } from 'node:crypto';
+import { buildLoopbackUrl } from '../base/network.ts';
 import type { Config } from '../config.ts';
 import { createGateway, type Gateway } from '../gateway.ts';
 import { addAllRoutes } from '../http/late-routes.ts';
@@ -27,7 +28,7 @@ export async function startWorker({ config, log, stop }: WorkerOptions): Promise
   const limiter = createRemoteLimiter({ send: (id, hits) => sendToPrimary({ kind: 'hits', id, hits }) });
   surviveThePrimary(stop);
   const ownerId = `${group}-${randomBytes(6).toString('hex')}`;
-  const publicUrl = config.publicUrlSet ? config.publicUrl : `http://127.0.0.1:${port}`;
+  const publicUrl = config.publicUrlSet ? config.publicUrl : buildLoopbackUrl(config.host, port);
   const member = { limiter, isFirst };
   const gateway = await createGateway({ ...config, ownerId, port, publicUrl }, log, { member });
   process.on('message', (message: ToWorker) => {
