@@ -120,7 +120,7 @@ export const messageUsageSchema = (output: Json = outputTokens): Json =>
         ephemeral_5m_input_tokens: count('Those kept for five minutes.'),
         ephemeral_1h_input_tokens: count('Those kept for an hour.'),
       }),
-      cache_read_input_tokens: count('Input tokens read from a cache.'),
+      cache_read_input_tokens: someTokens('Input tokens read from a cache; absent if there are none.'),
     },
     { optional: ['cache_creation_input_tokens', 'cache_creation', 'cache_read_input_tokens'] },
   );
@@ -143,7 +143,7 @@ export const chatUsageSchema: Json = object(
     total_tokens: count('Input and output tokens.'),
     prompt_tokens_details: object(
       {
-        cached_tokens: someTokens('Input tokens read from a cache; absent if there are none.'),
+        cached_tokens: count('Input tokens read from a cache.'),
         cache_write_tokens: someTokens('Input tokens written to a cache; absent if there are none.'),
       },
       { optional: ['cache_write_tokens'] },

@@ -297,7 +297,7 @@ describe('settings of an upstream', () => {
     const closing: Partial<ProviderPlugin> = {
       create: () => ({
         close: async () => {
-          await Promise.resolve();
+          await new Promise((resolve) => setTimeout(resolve, 20));
           steps.push('provider');
         },
       }),
