@@ -7,6 +7,7 @@ import type { ServiceRow, ServiceTotals } from '../store/ports/usage.ts';
 import { NO_SERVICE } from '../store/service-sums.ts';
 import type { Store } from '../store/store.ts';
 import { walkPages } from '../store/walks.ts';
+import { toStoredEmail } from '../users/people.ts';
 import type { CustomerRanks } from './customer-ranks.ts';
 
 export const CUSTOMER_DAYS = 30;
@@ -84,7 +85,7 @@ async function findMatchingAccounts({ users, keys }: Store, text: string): Promi
   const found = new Set<string>();
   if (/^[\w-]{4}$/.test(text)) for (const id of await keys.findAccountsByEnd(text, MATCHES_MAX)) found.add(id);
   if (!text.includes('@')) return found;
-  const wanted = text.toLowerCase();
+  const wanted = toStoredEmail(text);
   for await (const page of walkPages(USERS_PER_PAGE, users.page, ({ id }) => id)) {
     const matching = page.filter(({ email }) => email.includes(wanted)).slice(0, MATCHES_MAX);
     const memberships = await Promise.all(matching.map(({ id }) => users.listUserMemberships(id)));

@@ -195,3 +195,8 @@ export function readEmail(text: string): string | undefined {
   if (!DOMAIN.test(domain)) return undefined;
   return `${local}@${domain}`;
 }
+
+/** A typed address as it would be stored, for comparison; any other text in lower case. */
+export function toStoredEmail(text: string): string {
+  return readEmail(text) ?? text.trim().toLowerCase();
+}

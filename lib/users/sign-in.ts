@@ -6,6 +6,7 @@ import type { User, UserStore } from '../store/ports/users.ts';
 import { type CountedName, countAttempt, uncountAttempt, withFreeAttempts } from './attempts.ts';
 import { createDevices } from './devices.ts';
 import { hashPassword, isOutdatedHash, verifyPassword } from './password.ts';
+import { toStoredEmail } from './people.ts';
 import { findCodeStep, hashRecoveryCode, isRecoveryCode } from './totp.ts';
 
 interface SignInOptions {
@@ -68,7 +69,7 @@ export function createSignIn({ store: { sessions, users }, now = Date.now }: Sig
   const devices = createDevices({ store: { sessions }, now });
 
   async function signIn({ email: text, password, code, client }: Credentials): Promise<SignInResult> {
-    const email = text.trim().toLowerCase();
+    const email = toStoredEmail(text);
     const user = await users.find(email);
     const names = await collectAttemptNames(client, email, user);
     const seconds = await countAttempt(sessions, names.all, now());

@@ -107,6 +107,17 @@ describe('signing in', () => {
       expect((await signIn('op@example.com', { code })).status).to.equal(401);
     });
 
+    it('knows an address by its domain in letters, on sign-in and in the searches of operators', async () => {
+      const { id } = await test.account();
+      await setUpOwner(test, id, 'ivan@xn--80a1acny.xn--p1ai');
+      const reply = await visitor().submit('/login', { email: 'ivan@почта.рф', password: PASSWORD, code: '' });
+      expect([reply.status, reply.headers.location]).to.deep.equal([303, '/account']);
+      const search = async (path: string) =>
+        (await operator.get(`${path}?q=${encodeURIComponent('ivan@почта.рф')}`)).text;
+      expect(await search('/admin/people')).to.contain('ivan@xn--80a1acny.xn--p1ai');
+      expect(await search('/admin/accounts')).to.contain(id);
+    });
+
     it('answers an unknown address as it does a wrong password', async () => {
       const unknown = await visitor().submit('/login', { email: 'x@example.com', password: PASSWORD, code: '' });
       const wrong = await visitor().submit('/login', { email: ownerEmail, password: 'not the password', code: '' });

@@ -1,6 +1,7 @@
 // All users for an operator, with a search by address.
 import type { User } from '../../store/ports/users.ts';
 import { walkPages } from '../../store/walks.ts';
+import { toStoredEmail } from '../../users/people.ts';
 import { field, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
@@ -56,7 +57,7 @@ export const adminPeople = page({
     const words = WORDS[visit.language];
     const { query, format } = visit;
     const search = (query.get('q') ?? '').trim().toLowerCase();
-    const { people, count } = await find(visit, search);
+    const { people, count } = await find(visit, toStoredEmail(search));
     const more = count - people.length;
     const body = html`<form method="get" action="/admin/people">${field({ name: 'q', label: words.search, type: 'search', value: search, optional: true })}
 <p><button>${words.find}</button></p></form>

@@ -4,6 +4,7 @@ import { fault } from '../../base/faults.ts';
 import type { Account } from '../../store/ports/accounts.ts';
 import type { FormerUser, Role, User } from '../../store/ports/users.ts';
 import { listOwners } from '../../users/owners.ts';
+import { toStoredEmail } from '../../users/people.ts';
 import { createUserRemoval, type RemovalOutcome } from '../../users/user-removal.ts';
 import { audit } from '../audit.ts';
 import { describeBrowser } from '../browser-name.ts';
@@ -75,7 +76,7 @@ async function setStatus(visit: UserVisit, person: User, sent: Form): Promise<An
 
 /** Confirmed by typing the address: only a new invitation brings the user back. */
 async function remove(visit: UserVisit, person: User, sent: Form): Promise<Answer> {
-  if (sent.text('email').toLowerCase() !== person.email)
+  if (toStoredEmail(sent.text('email')) !== person.email)
     return refused(visit, person, { sent, text: personWords(visit.language).badEmail, field: 'email' });
   const outcome = await createUserRemoval(visit.services).remove(person.id);
   if (outcome !== 'done') return refuseOutcome(visit, person, { outcome, sent });
