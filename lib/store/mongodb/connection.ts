@@ -51,7 +51,10 @@ function createClient(url: string, options = OPTIONS): MongoClient {
   try {
     return new MongoClient(url, options);
   } catch (error) {
-    throw new OperatorError(`The database URL is not a valid mongodb URL${describeUrlError(error, url)}.`);
+    const hint = url.includes('@')
+      ? ' In the user and the password, write @ as %40, / as %2F, : as %3A and % as %25.'
+      : '';
+    throw new OperatorError(`The database URL is not a valid mongodb URL${describeUrlError(error, url)}.${hint}`);
   }
 }
 

@@ -98,6 +98,8 @@ describe('openStore on MongoDB: URLs', () => {
         .and.to.not.match(/s3cret|s3c|ann/);
     }
     expect(await refused('mongodb://localhost/a?nonsense=1')).to.include('nonsense');
+    for (const password of ['p@ss', 'p/ss', 'p%ss', 'p:ss'])
+      expect(await refused(`mongodb://ann:${password}@host/a`), password).to.match(/write @ as %40.*% as %25\.$/);
   });
 });
 
