@@ -185,7 +185,7 @@ for (const sdk of OPENAI_SDKS) {
     it('have no memory, and say what to send instead', async () => {
       const refused = await catchRejection(client.responses.create(ask('hi', { previous_response_id: 'resp_1' })));
       expect(refused).to.be.instanceOf(sdk.Client.BadRequestError);
-      expect(refused).to.include({ status: 400, code: 'invalid_request' });
+      expect(refused).to.include({ status: 400, code: 'previous_response_not_found' });
       expect(refused.message).to.contain('send the items of the conversation in `input` instead');
       const stored = await catchRejection(client.responses.retrieve('resp_1'));
       expect(stored).to.include({ status: 404, code: 'not_found' });

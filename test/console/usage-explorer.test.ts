@@ -2,6 +2,7 @@
 // lead one level deeper, at last to the calls.
 import { expect } from 'chai';
 import { DAY_MS, HOUR_MS } from '../../lib/base/durations.ts';
+import { periodLinks } from '../../lib/console/pages/usage-explorer.ts';
 import { chooseUnit, listMonthSlots } from '../../lib/console/time-slots.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { setUpMember, setUpOwner, type Visitor } from '../../testkit/pages.ts';
@@ -26,6 +27,20 @@ describe('the bars of the usage page', () => {
       ['2026-11-01', 30],
       ['2026-12-01', 2],
     ]);
+  });
+});
+
+describe('the periods of the usage page', () => {
+  it('mark one of them, also on a day on which two of them are the same', () => {
+    const marked = (now: string, first: string) => {
+      const clock = { services: { now: () => Date.parse(now) }, language: 'en', zone: 'UTC', path: '/', query: '' };
+      const { text: markup } = periodLinks(clock as never, { first, last: now.slice(0, 10) } as never);
+      return [...markup.matchAll(/aria-current="true">([^<]*)</g)].map(([, name]) => name);
+    };
+    expect(marked('2026-11-30T12:00:00Z', '2026-11-01')).to.deep.equal(['30 days']);
+    expect(marked('2026-11-01T12:00:00Z', '2026-11-01')).to.deep.equal(['Today']);
+    expect(marked('2026-11-29T12:00:00Z', '2026-11-01')).to.deep.equal(['This month']);
+    expect(marked('2026-11-29T12:00:00Z', '2026-11-03')).to.deep.equal([]);
   });
 });
 

@@ -134,9 +134,12 @@ export function periodLinks(visit: OwnerVisit, { first, last }: UsageView): Html
     [words.days(30), addDays(today, -29), today],
     [words.month, `${today.slice(0, 8)}01`, today],
   ] as const;
-  const items = periods.map(([name, from, to]) => {
-    const isHere = from === first && to === last && html` aria-current="true"`;
-    return html`<li><a href="${visit.path}${chargeQueryText(visit, { from, to, unit: undefined })}"${isHere}>${name}</a></li>`;
+  // Some are the same on some days, as this month and seven days on the seventh.
+  const here = periods.find(([, from, to]) => from === first && to === last);
+  const items = periods.map((period) => {
+    const [name, from, to] = period;
+    const current = period === here && html` aria-current="true"`;
+    return html`<li><a href="${visit.path}${chargeQueryText(visit, { from, to, unit: undefined })}"${current}>${name}</a></li>`;
   });
   return html`<nav class="ranges" aria-label="${words.ranges}"><ul>${items}</ul></nav>`;
 }
