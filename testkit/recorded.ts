@@ -31,7 +31,7 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   ],
   [/\b\d\d:\d\d(?::\d\d)?\b/g, 'TIME'],
   [/\b\d+(?:\.\d+)? (?:ms|s|(?:second|minute)s?(?= ago))\b/g, 'DURATION'],
-  [/(?<![\d,])\d+(?:,\d+)? (?:мс|с|(?:секунд|минут)[аы]?(?= назад))(?![а-яё])/g, 'DURATION'],
+  [/(?<![\d,])\d+(?:,\d+)? (?:мс|с|(?:секунд|минут)[аыу]?(?= назад))(?![а-яё])/g, 'DURATION'],
   [/[\d.,]+ \/ DURATION/g, 'DURATION / DURATION'],
   // Alerts are sent in the background: a table of them is there or not.
   [/^<td>DATE, TIME<\/td><td>[^<]*<\/td><td>(?:email|почта|webhook|вебхук)<\/td><td>[^<]*<\/td>$/gm, 'ALERT'],
