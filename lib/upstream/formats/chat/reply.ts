@@ -164,7 +164,8 @@ export class ChatReply implements AnswerReader {
       if (delta.annotations) this.#cite(delta.annotations, out);
       if (delta.tool_calls || delta.function_call) this.#takeCalls(delta, out);
     }
-    if (choice.text !== undefined && choice.text !== null) this.#takeDelta(readText(choice.text), out);
+    // Beside a delta's text it is the same once more.
+    if ((choice.text ?? '') !== '' && !delta?.content) this.#takeDelta(readText(choice.text), out);
     // Next to deltas, a message repeats the text so far.
     if (message && !this.#hasDeltas) {
       const thought = this.#readThought(message);
