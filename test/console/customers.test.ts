@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { DAY_MS } from '../../lib/base/durations.ts';
 import { type Customer, type CustomerQuery, readCustomerQuery, selectCustomers } from '../../lib/console/customers.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
+import { addDays, findDayStart, formatDay } from '../../lib/money/days.ts';
 import { NO_SERVICE } from '../../lib/store/service-sums.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { setUpOperator, setUpOwner, type Visitor } from '../../testkit/pages.ts';
@@ -117,6 +118,22 @@ describe('the pages of customers', () => {
     expect(await text(href.replaceAll('&amp;', '&'))).to.contain(call);
     expect(await text(`/admin/accounts/${wallet}/calls?model=none`)).to.contain('No calls match.');
     expect((await operator.get('/admin/accounts/acc_none/calls')).status).to.equal(404);
+  });
+
+  it('count the days of the chart in the time zone of the account, like the calls that its bars lead to', async () => {
+    const { id } = await test.account();
+    const owner = await setUpOwner(test, id, 'vera@example.com');
+    const user = await test.store.users.find(owner.email);
+    const zone = 'Asia/Vladivostok';
+    if (user) await test.store.users.change({ ...user, timeZone: zone });
+    // The day before in Moscow, where the operator is.
+    const day = addDays(formatDay(Date.now(), zone), -1);
+    const [chargeId, at] = [newId('req'), findDayStart(day, zone)];
+    await applied(test.store, reserve(id, { chargeId, at }), settle(id, chargeId, { at }));
+    await foldUsage(test.store, id);
+    const href = `/admin/accounts/${id}/calls?from=${day}&to=${day}`;
+    expect(await text(`/admin/accounts/${id}`)).to.contain(`"${href.replaceAll('&', '&amp;')}"`);
+    expect(await text(href)).to.contain(chargeId);
   });
 
   it('mark the margin of calls whose cost nobody knows', async () => {

@@ -1,5 +1,6 @@
-// What one customer used in 30 days, by day and model, for the operator's page of the account.
-
+// What one customer used in 30 days, by day and model, for the operator's page of the account: in the days of the account, like
+// the owner's usage and the calls that the bars lead to.
+import { readZone } from '../../accounts/zone.ts';
 import { readUsageSlots } from '../../ledger/usage-slots.ts';
 import { addDays, findHourDay } from '../../money/days.ts';
 import { toRub } from '../../money/money.ts';
@@ -32,7 +33,7 @@ const WORDS = defineWords({
 export async function customerUsage(visit: UserVisit, account: string): Promise<Html> {
   const { services, language, format, signedIn } = visit;
   const words = WORDS[language];
-  const zone = signedIn.user.timeZone;
+  const zone = await readZone(services.store.users, account, signedIn.user);
   const today = findHourDay(services.now(), zone);
   const slots = listDaySlots(addDays(today, 1 - CUSTOMER_DAYS), today, zone);
   const { total, groups } = await readUsageSlots(services.store.usage, account, {
