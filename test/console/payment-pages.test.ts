@@ -118,8 +118,9 @@ describe('payment pages of an owner', () => {
 
   it('refuse sums that are invalid, too small or too large, and keep the input', async () => {
     for (const amount of ['', '0', '-5', '1000.001', '999.99', '1e6', '1000001', 'x"><b>']) {
-      const reply = await owner.submit(WALLET, { amount });
+      const reply = await owner.submit(WALLET, { amount, save: 'yes' });
       expect(reply.status, amount).to.equal(400);
+      expect(reply.text).to.contain('name="save" type="checkbox" value="yes" checked');
       expect(reply.text).to.contain('id="amount-error"');
       expect(reply.text).not.to.contain('"><b>');
     }

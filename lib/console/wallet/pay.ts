@@ -49,9 +49,9 @@ const WORDS = defineWords({
   },
 });
 
-/** The submitted amount and its error. */
+/** The submitted form and its error. */
 export interface PayProblem {
-  readonly amount: string;
+  readonly sent: Form;
   readonly problem: string;
 }
 
@@ -79,21 +79,25 @@ export async function paySection(visit: OwnerVisit, rejected?: PayProblem): Prom
 <p>${words.off(format.rub(least), account.id)}${signedIn.user.operator && html` <a href="/admin/accounts/${account.id}">${words.record}</a>`}</p>`;
   const canSaveCard = options.some(({ open }) => open.provider.charge);
   const fields = html`<input type="hidden" name="change" value="pay">
-${field({ name: 'amount', label: words.amount, value: rejected?.amount ?? '', inputmode: 'decimal', hint: words.least(format.rub(least)), error: rejected?.problem, autofocus: rejected !== undefined })}
-${methodField(visit, options)}
-${canSaveCard && checkbox({ name: 'save', label: consentText(language, 'save_method'), checked: false })}`;
+${field({ name: 'amount', label: words.amount, value: rejected?.sent.text('amount') ?? '', inputmode: 'decimal', hint: words.least(format.rub(least)), error: rejected?.problem, autofocus: rejected !== undefined })}
+${methodField(visit, options, rejected?.sent.text('method'))}
+${canSaveCard && checkbox({ name: 'save', label: consentText(language, 'save_method'), checked: rejected?.sent.has('save') ?? false })}`;
   return html`<h2>${words.title}</h2>
 ${form(visit, { action: linkTo(visit, '/account/wallet'), fields, button: words.pay })}`;
 }
 
-function methodField({ language }: OwnerVisit, options: readonly PaymentOption[]): Html {
+function methodField(
+  { language }: OwnerVisit,
+  options: readonly PaymentOption[],
+  chosen: string | undefined = options[0]?.value,
+): Html {
   const { methods } = paymentWords(language);
   const [first, ...others] = options;
   if (others.length === 0) return html`<input type="hidden" name="method" value="${first?.value}">`;
   const isOne = others.every(({ open }) => open.name === first?.open.name);
   const name = ({ open, method }: PaymentOption) => (isOne ? methods[method] : `${methods[method]} (${open.name})`);
   return select(
-    { name: 'method', label: WORDS[language].method, chosen: first?.value },
+    { name: 'method', label: WORDS[language].method, chosen },
     options.map((option) => [option.value, name(option)]),
   );
 }
@@ -102,13 +106,12 @@ function methodField({ language }: OwnerVisit, options: readonly PaymentOption[]
 export async function startPayment(visit: OwnerVisit, sent: Form): Promise<Redirect | PayProblem> {
   const { services, account, language } = visit;
   const words = WORDS[language];
-  const typed = sent.text('amount');
-  const refuse = (problem: string): PayProblem => ({ amount: typed, problem });
+  const refuse = (problem: string): PayProblem => ({ sent, problem });
   const options = listPaymentOptions(visit);
   const chosen = sent.text('method');
   const option = chosen === '' ? options[0] : options.find(({ value }) => value === chosen);
   if (!option) return refuse(words.gone);
-  const amount = readRub(typed, visit.language);
+  const amount = readRub(sent.text('amount'), visit.language);
   if (amount === undefined || amount % KOPECK !== 0n) return refuse(words.badAmount);
   const { open, method } = option;
   const bounds = getOrderBounds(await services.payments.minimumOrder(account.id), open, method);

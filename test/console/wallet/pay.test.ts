@@ -51,6 +51,11 @@ describe('the payment form', () => {
     expect(await test.store.payments.consents(account.id)).to.deep.equal([]);
   });
 
+  it('keeps the method when it refuses the sum', async () => {
+    const { status, text } = await owner.submit(WALLET, { amount: 'many', method: 'yookassa:sbp' });
+    expect([status, text.includes('<option value="yookassa:sbp" selected>')]).to.deep.equal([400, true]);
+  });
+
   it('refuses an unknown method and keeps the input', async () => {
     const before = await orders();
     for (const method of ['yookassa:wallet', 'gone:card', 'card']) {
