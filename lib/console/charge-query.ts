@@ -47,7 +47,7 @@ export interface ChargeQuery {
 const ID_LENGTH_MAX = 200;
 
 interface RangeOptions {
-  /** The default range in days; without one the whole journal would be scanned. */
+  /** The default range in days, up to the last one; without one the whole journal would be scanned. */
   readonly days?: number;
   /** Starts days at whole hours, because usage is summed by the hour. */
   readonly byHours?: boolean;
@@ -58,8 +58,10 @@ export function readChargeQuery(
   { days, byHours = false }: RangeOptions = {},
 ): ChargeQuery {
   const today = (byHours ? findHourDay : formatDay)(services.now(), zone);
-  const from = parseDay(query.get('from') ?? '') ?? (days && addDays(today, 1 - days));
-  const to = parseDay(query.get('to') ?? '') ?? (days === undefined ? undefined : today);
+  const until = parseDay(query.get('to') ?? '') ?? (days === undefined ? undefined : today);
+  const from = parseDay(query.get('from') ?? '') ?? (days && until && addDays(until, 1 - days));
+  // The last day is at least the first one.
+  const to = from && until && until < from ? from : until;
   const start = byHours ? findDayStartHour : findDayStart;
   const key = readId(query.get('key'));
   const model = readId(query.get('model'));

@@ -164,6 +164,19 @@ describe('the usage page', () => {
       expect((await owner.get(`/account/usage?${query}`)).status, query).to.equal(200);
   });
 
+  it('shows thirty days up to the last one, or the first day alone if the last one is before it, as its file does', async () => {
+    const sums = async (query: string) => {
+      const [, ...rows] = (await owner.get(`/account/usage.csv?${query}&lang=en`)).text.trimEnd().split('\r\n');
+      const [, calls] = /<dt>Calls<\/dt><dd>(\d+)</.exec(await read(`${query}&lang=en`)) ?? [];
+      return [calls ?? '0', rows.map((row) => row.split(',').slice(0, 2))];
+    };
+    expect(await sums(`to=${ago(2)}`)).to.deep.equal(['1', [[ago(3), '1']]]);
+    expect(await sums(`from=${ago(1)}&to=${ago(3)}`)).to.deep.equal(['3', [[ago(1), '3']]]);
+    expect((await owner.get(`/account/calls?from=${ago(1)}&to=${ago(3)}`)).text).to.contain(
+      `name="to" type="date" autocomplete="off" value="${ago(1)}"`,
+    );
+  });
+
   it('writes files with the names of keys, and heads in the language of the page', async () => {
     const csv = async (lang: string) => (await owner.get(`/account/usage.csv?by=key&lang=${lang}`)).text.split('\r\n');
     const [head, row] = await csv('en');

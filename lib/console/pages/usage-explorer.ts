@@ -35,7 +35,6 @@ export interface UsageView {
   readonly isCompared: boolean;
 }
 
-/** The last day is at least the first one. */
 export function readUsageView(
   { query, services, zone }: OwnerVisit,
   { from, to }: ChargeQuery,
@@ -43,7 +42,7 @@ export function readUsageView(
 ): UsageView {
   const today = findHourDay(services.now(), zone);
   const begin = from ?? today;
-  const last = to === undefined || to < begin ? begin : to;
+  const last = to ?? begin;
   // Nobody has calls of longer ago, and every day takes time.
   const earliest = addDays(last, 1 - DAYS_MAX);
   // biome-ignore lint/complexity/useMathMinMax: they are texts
