@@ -120,7 +120,10 @@ describe('the start page of an operator', () => {
     const day = /href="(\/admin\?day=[^"]+)"/.exec(month)?.[1] ?? '';
     expect(await text(day)).to.match(/Revenue<\/dt><dd><a [^>]+>₽1\.00</);
     const quiet = await text('/admin?day=2020-01-01');
-    expect(quiet).to.contain('No calls in this period.').and.not.to.contain('class="chart"');
+    expect(quiet)
+      .to.contain('aria-current="true">1 Jan 2020</a>')
+      .and.to.contain('No calls in this period.')
+      .and.not.to.contain('class="chart"');
     expect(await text('/admin')).to.contain('class="chart"');
   });
 

@@ -69,6 +69,8 @@ describe('the pages of grants', () => {
     expect(await lastDeed()).to.include({ action: 'grant.monthly', account: owner.account });
     expect((await walletOf(owner.account)).granted).to.equal(12_500_000n);
     expect(plain((await operator.get(path)).text)).to.contain('₽12.50 a month: for staff');
+    expect((await operator.get(`${path}?lang=ru`)).text).to.contain('value="12,50"');
+    expect((await operator.get(`${path}?lang=en`)).text).to.contain('value="12.50"');
     expect(plain((await owner.get(WALLET)).text)).to.contain('Every month you get ₽12.50 (for staff).');
     expect((await operator.submit(path, { ...wish, amount: '' })).status).to.equal(303);
     expect(plain((await owner.get(WALLET)).text)).not.to.contain('Every month');

@@ -5,7 +5,6 @@ import { findKnownCost } from '../../catalog/known-costs.ts';
 import type { Route } from '../../catalog/model.ts';
 import { checkReach } from '../../manage/doctor/network.ts';
 import { computeCost, convertToRub } from '../../money/cost.ts';
-import { formatRub } from '../../money/money.ts';
 import { nameTokens } from '../../money/token-usage.ts';
 import { message } from '../components.ts';
 import { type Html, html } from '../html.ts';
@@ -50,5 +49,5 @@ function describeCost({ services, language, format }: UserVisit, { usage, ...of 
   const amount = cost && computeCost(cost, nameTokens(usage));
   if (!cost || amount === undefined) return words.unknownCost;
   const rub = format.rubExact(convertToRub(amount, cost.rate.rub));
-  return words.cost(`${formatRub(amount)} ${cost.currency} (${rub})`);
+  return words.cost(`${format.rubTyped(amount)} ${cost.currency} (${rub})`);
 }

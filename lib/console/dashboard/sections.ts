@@ -1,6 +1,7 @@
 // The parts of the operator's start page: figures with links to the calls behind them, the chart, and the tables.
 import { HOUR_MS } from '../../base/durations.ts';
 import { estimatePercentile } from '../../base/time-buckets.ts';
+import { findDayStart } from '../../money/days.ts';
 import { type Micro, toRub } from '../../money/money.ts';
 import { formatMoment } from '../../money/period.ts';
 import type { ServiceTotals } from '../../store/ports/usage.ts';
@@ -35,7 +36,7 @@ export function rangeLinks(visit: UserVisit, { span, day }: DashboardRange): Htm
   return html`<nav class="ranges" aria-label="${words.ranges}"><ul>
 ${link('/admin', words.day, span === 'day' && day === undefined)}
 ${link('/admin?span=month', words.month, span === 'month')}
-${day !== undefined && link(`/admin?day=${day}`, day, true)}</ul></nav>`;
+${day !== undefined && link(`/admin?day=${day}`, visit.format.date(findDayStart(day, visit.signedIn.user.timeZone)), true)}</ul></nav>`;
 }
 
 export function headlines(visit: UserVisit, range: DashboardRange, figures: DashboardFigures): Html {

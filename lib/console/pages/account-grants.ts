@@ -5,7 +5,6 @@ import { giveGrant, listGrants, revokeGrant } from '../../accounts/grants.ts';
 import { readZone } from '../../accounts/zone.ts';
 import { addDays, findDayStart, parseDay } from '../../money/days.ts';
 import { GRANTS_MAX } from '../../money/grants.ts';
-import { formatRub } from '../../money/money.ts';
 import type { Account } from '../../store/ports/accounts.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
@@ -114,7 +113,7 @@ ${monthlyForm(visit, account)}`;
 function monthlyForm(visit: UserVisit, { id, allowance }: Account): Html {
   const words = WORDS[visit.language];
   const typed = typedFields(visit, { change: 'grant_monthly' });
-  const amount = allowance ? formatRub(allowance.amount) : '';
+  const amount = allowance ? visit.format.rubTyped(allowance.amount) : '';
   const fields = html`<input type="hidden" name="change" value="grant_monthly">
 ${field({ ...typed('amount', amount), id: 'monthly-amount', label: words.amount, inputmode: 'decimal', hint: words.monthlyHint, optional: true })}
 ${field({ ...typed('reason', allowance?.reason ?? ''), id: 'monthly-reason', label: words.reason, hint: words.reasonHint, optional: true })}
