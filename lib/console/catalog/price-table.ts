@@ -1,7 +1,7 @@
 // What customers pay for models beside what their vendors charge, for an operator.
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Model } from '../../catalog/model.ts';
-import { markUp, NO_MARKUP } from '../../money/markup.ts';
+import { derivePrice, NO_MARKUP } from '../../money/markup.ts';
 import type { PriceVector } from '../../money/price.ts';
 import { table } from '../components.ts';
 import { type Html, html } from '../html.ts';
@@ -65,10 +65,10 @@ export function priceCells(visit: UserVisit, model: Model): readonly string[] {
   ];
 }
 
-/** In RUB, of the first route whose cost is known. */
+/** In RUB, of the dearest route, which markups count from; of those whose cost is known. */
 function findCost({ routes }: Model): PriceVector | undefined {
-  const cost = routes.find((route) => route.cost)?.cost;
-  return cost && markUp(cost, { factor: NO_MARKUP, step: 1n });
+  const costs = routes.flatMap(({ cost }) => cost ?? []);
+  return derivePrice(costs, { factor: NO_MARKUP, step: 1n });
 }
 
 export function describePrice(visit: Pick<UserVisit, 'language' | 'format'>, price: PriceVector): string {

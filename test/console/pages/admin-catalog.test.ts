@@ -65,6 +65,24 @@ describe('the catalog page', () => {
     }
   });
 
+  it('shows the cost of the dearest route, from which a markup counts', async () => {
+    const { upstreams, models } = chatCatalog('http://127.0.0.1:1') as Record<'upstreams' | 'models', object>;
+    const route = (input: string, output: string) => {
+      return { upstream: 'up', model: `m-${input}`, cost: { currency: 'RUB', input, output } };
+    };
+    const routes = [route('100', '500'), route('200', '400')];
+    const both = { id: 'both', type: 'text', provider: 'Test', routes, price: { markup: '1.5' } };
+    const test = await startGateway({ catalog: { upstreams, models: [both, ...(models as object[])] } });
+    try {
+      const operator = await setUpOperator(test);
+      const { text } = await operator.get('/admin/catalog?lang=en');
+      const row = /<td[^>]*><a[^>]*><code>both<\/code>.*?<\/tr>/s.exec(text)?.[0] ?? '';
+      expect(row).to.contain('₽200.00 input, ₽500.00 output').and.to.contain('>50%<');
+    } finally {
+      await test.stop();
+    }
+  });
+
   it('shows no table of rates without any', async () => {
     const test = await startGateway({ catalog: chatCatalog('http://127.0.0.1:1') });
     try {
