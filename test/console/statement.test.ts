@@ -1,5 +1,6 @@
 // The statement of a month on its page and as CSV: the column adds up from one balance to the next.
 import { expect } from 'chai';
+import { formatDay } from '../../lib/money/days.ts';
 import { send, until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { setUpMember, setUpOwner } from '../../testkit/pages.ts';
@@ -45,6 +46,7 @@ describe('the statement of a month', function () {
     expect(amounts.at(-1)).to.equal(Number(avail));
     expect(amounts.slice(0, -1).reduce((sum, amount) => sum + amount, 0)).to.equal(Number(avail));
     expect(rows.filter((row) => row.includes('sandbox-heavy'))[0]).to.match(/,sandbox-heavy,2,-\d/);
+    expect(rows.at(-1)?.split(',')[0], 'the balance now').to.equal(formatDay(Date.now(), 'Europe/Moscow'));
     const russian = await owner.get(`${PAGE}.csv?lang=ru`);
     expect(russian.text).to.contain('Баланс на начало').and.to.contain('1500,25');
     await owner.get(`${PAGE}?lang=en`);
@@ -57,6 +59,7 @@ describe('the statement of a month', function () {
       .and.to.contain('Balance at the end')
       .and.to.match(/29\sFeb\s2020/);
     expect(text).not.to.contain('sandbox-heavy');
+    expect((await owner.get(`${PAGE}.csv?month=2020-02`)).text).to.contain('2020-02-29,Balance at the end,');
     expect((await owner.get(`${PAGE}?month=2020-02&lang=ru`)).text).to.contain('Выписка: февраль 2020');
     await owner.get(`${PAGE}?lang=en`);
     for (const month of ['2099-01', '2026-13', '%3Cb%3E', '']) {

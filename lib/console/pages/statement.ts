@@ -247,13 +247,13 @@ function modelTable({ language, format }: OwnerVisit, { statement: { charged }, 
 
 /** Calls are negative, so that the column adds up from the opening to the closing balance. */
 async function* listCsvRows(
-  { language, zone }: OwnerVisit,
+  { language, zone, services }: OwnerVisit,
   { from, to }: MonthSpan,
   { statement: found, models, edges }: Month,
 ): AsyncGenerator<readonly Cell[]> {
   const words = WORDS[language];
   const kinds = entryWords(language);
-  const last = formatDay(to - 1, zone);
+  const last = formatDay(Math.min(to - 1, services.now()), zone);
   yield [formatDay(from, zone), words.opening, '', '', { rub: found.opening }];
   for (const { at, kind, note, amount } of found.movements)
     yield [formatDay(at, zone), kinds[kind], note ?? '', '', { rub: amount }];
