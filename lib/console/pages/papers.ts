@@ -18,7 +18,7 @@ import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords, findWord } from '../language.ts';
 import { type Answer, type Page, page } from '../page.ts';
-import { actForm, actTable, describeActRefusal } from '../papers/act-list.ts';
+import { type ActProblem, actForm, actTable, describeActRefusal } from '../papers/act-list.ts';
 import { buyerFields, type FormState, listBuyerDetails, readTyped } from '../papers/details-form.ts';
 import { invoiceTable } from '../papers/invoice-list.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
@@ -83,7 +83,7 @@ interface PageState {
   readonly details?: FormState<(typeof BUYER_FIELDS)[number]>;
   readonly order?: { readonly amount: string; readonly problem: string };
   /** Why an act was not issued. */
-  readonly act?: string;
+  readonly act?: ActProblem;
   readonly problem?: string;
 }
 
@@ -144,7 +144,9 @@ async function orderByForm(visit: OwnerVisit, seller: Seller, sent: Form): Promi
 
 async function issueByForm(visit: OwnerVisit, seller: Seller, sent: Form): Promise<Answer> {
   const { services, account, language, zone, signedIn } = visit;
-  const refuse = async (act: string) => ({ ...(await papersPage(visit, { act })), status: 400 });
+  const refuse = async (problem: string) => {
+    return { ...(await papersPage(visit, { act: { month: sent.text('month'), problem } })), status: 400 };
+  };
   const buyer = await readBuyer(services.store, account.id);
   if (!buyer) return refuse(WORDS[language].needDetails);
   const month = readMonth(sent.text('month'));

@@ -82,14 +82,20 @@ export function actTable(visit: UserVisit & Partial<Pick<OwnerVisit, 'accounts'>
   return table(words.title, [...names, { title: words.amount, number: true }], rows);
 }
 
-export function actForm(visit: OwnerVisit, action: string, problem: string | undefined): Html {
+/** A month as it was typed, and why it has no act. */
+export interface ActProblem {
+  readonly month: string;
+  readonly problem: string;
+}
+
+export function actForm(visit: OwnerVisit, action: string, refused: ActProblem | undefined): Html {
   const words = WORDS[visit.language];
   const last = findLastMonth(visit.services.now(), visit.zone);
-  const wrong = problem !== undefined && html` aria-invalid="true"`;
+  const notes = refused ? 'month-hint month-error' : 'month-hint';
   const fields = html`<input type="hidden" name="change" value="act">
 <p class="field"><label for="month">${words.month}</label>
-<input id="month" name="month" type="month" value="${last}" max="${last}" pattern="20\\d\\d-\\d\\d" required aria-describedby="month-hint"${wrong}>
+<input id="month" name="month" type="month" value="${refused?.month ?? last}" max="${last}" pattern="20\\d\\d-\\d\\d" required aria-describedby="${notes}"${refused && html` aria-invalid="true"`}>
 <span class="hint" id="month-hint">${words.hint}</span>
-${problem !== undefined && html`<span class="error">${problem}</span>`}</p>`;
+${refused && html`<span class="error" id="month-error">${refused.problem}</span>`}</p>`;
   return form(visit, { action, fields, button: words.issue });
 }
