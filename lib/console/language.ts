@@ -47,6 +47,8 @@ export interface Format {
   rubChanges(micros: readonly Micro[]): readonly string[];
   /** A sum as it is typed into a form. */
   rubTyped(micro: Micro): string;
+  /** A decimal of the catalog, such as `0.25`, as it is typed into a form. */
+  decimalTyped(decimal: string): string;
   number(value: number): string;
   /** Of a share from 0 to 1. */
   percent(share: number): string;
@@ -127,6 +129,7 @@ function createFormat(language: Language, timeZone: string): Format {
       return micros.map((micro) => (micro === 0n ? NO_CHANGE : change(micro)));
     },
     rubTyped: (micro) => formatRub(micro).replace('.', point),
+    decimalTyped: (decimal) => decimal.replace('.', point),
     number: (value) => numbers.format(value),
     percent: (share) => shares.format(share).replace('-', MINUS),
     rubAxis: (rub) => (rub >= 10 || rub === 0 ? round : few).format(rub),
@@ -144,6 +147,11 @@ function createFormat(language: Language, timeZone: string): Format {
     },
     plural: (value) => plurals.select(value),
   };
+}
+
+/** A day by itself, such as `2026-11-26`, whatever its zone. */
+export function formatPageDate(language: Language, day: string): string {
+  return new Intl.DateTimeFormat(LOCALES[language], { timeZone: 'UTC', dateStyle: 'medium' }).format(Date.parse(day));
 }
 
 const AGO_UNITS = [

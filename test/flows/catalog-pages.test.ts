@@ -178,6 +178,8 @@ for (const kind of longer([SQLITE], STORES)) {
       const loss = await go((await operator.get(path)).text, path, { ...dear, input: '99', step: 'preview' });
       expect([loss.status, plain(loss.text)].join()).to.match(/^400.*Not saved.*below/s);
       expect((await change(path, dear)).status).to.equal(303);
+      expect((await operator.get(`${path}&lang=ru`)).text).to.contain('value="200,00"');
+      await operator.get(`${path}&lang=en`);
       const models = await send(`${test.url}/api/v1/models`, { key: account.key });
       const listing = models.json.data.find(({ id }: { id: string }) => id === 'sold-x');
       expect([listing.input_price_rub, listing.aliases]).to.deep.equal([200, ['x', 'newest']]);

@@ -1,7 +1,6 @@
 // The parts of the operator's start page: figures with links to the calls behind them, the chart, and the tables.
 import { HOUR_MS } from '../../base/durations.ts';
 import { estimatePercentile } from '../../base/time-buckets.ts';
-import { findDayStart } from '../../money/days.ts';
 import { type Micro, toRub } from '../../money/money.ts';
 import { formatMoment } from '../../money/period.ts';
 import type { ServiceTotals } from '../../store/ports/usage.ts';
@@ -9,6 +8,7 @@ import { addServiceTotals, NO_SERVICE } from '../../store/service-sums.ts';
 import { barChart, type ChartSeries, mergeSmallSeries } from '../chart.ts';
 import { definitionList, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
+import { formatPageDate } from '../language.ts';
 import { attemptWords } from '../pages/attempt-table.ts';
 import { isCurrent, nameSlots, type TimeSlot } from '../time-slots.ts';
 import type { UserVisit } from '../visit.ts';
@@ -36,7 +36,7 @@ export function rangeLinks(visit: UserVisit, { span, day }: DashboardRange): Htm
   return html`<nav class="ranges" aria-label="${words.ranges}"><ul>
 ${link('/admin', words.day, span === 'day' && day === undefined)}
 ${link('/admin?span=month', words.month, span === 'month')}
-${day !== undefined && link(`/admin?day=${day}`, visit.format.date(findDayStart(day, visit.signedIn.user.timeZone)), true)}</ul></nav>`;
+${day !== undefined && link(`/admin?day=${day}`, formatPageDate(visit.language, day), true)}</ul></nav>`;
 }
 
 export function headlines(visit: UserVisit, range: DashboardRange, figures: DashboardFigures): Html {

@@ -8,7 +8,7 @@ import { catalogBar } from '../catalog-bar.ts';
 import { codeField } from '../code-field.ts';
 import { form, message, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
-import { defineWords } from '../language.ts';
+import { defineWords, formatPageDate } from '../language.ts';
 import { type Page, page } from '../page.ts';
 import type { UserVisit } from '../visit.ts';
 import { getModelPath } from './admin-model.ts';
@@ -242,7 +242,12 @@ async function listRates({ services, language, format }: UserVisit): Promise<Htm
     { title: words.rate, number: true },
     ...[words.from, words.usedSince].map((title) => ({ title })),
   ];
-  const rows = latest.map(({ currency, rub, from, at }) => [currency, format.rubExact(rub), from, format.time(at)]);
+  const rows = latest.map(({ currency, rub, from, at }) => [
+    currency,
+    format.rubExact(rub),
+    formatPageDate(language, from),
+    format.time(at),
+  ]);
   return table(words.rates, columns, rows);
 }
 

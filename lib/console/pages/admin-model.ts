@@ -161,17 +161,19 @@ function changeForm(visit: UserVisit, { id, entry }: Looked, { part, seen, sent,
   const type = SELLABLE.find((each) => each === entry.type);
   const kinds = [...(own && price ? [] : ['own']), 'markup', ...(type ? ['written'] : [])];
   const kindNow = price === undefined ? 'own' : 'markup' in price ? 'markup' : 'written';
-  const again = (name: string, first: unknown) => sent?.text(name) ?? (typeof first === 'string' ? first : '');
+  const { decimalTyped } = visit.format;
+  const again = (name: string, first: string) => sent?.text(name) ?? first;
+  const againDecimal = (name: string, first: unknown) => again(name, typeof first === 'string' ? decimalTyped(first) : '');
   const labels = { input: words.priceInput, output: words.priceOutput, request: words.priceRequest };
   const written = (type ? PRICE_FIELDS[type] : []).map((name) =>
-    field({ name, label: labels[name], value: again(name, price?.[name]), inputmode: 'decimal', optional: true }),
+    field({ name, label: labels[name], value: againDecimal(name, price?.[name]), inputmode: 'decimal', optional: true }),
   );
   const fields = html`${seen}${mark}
 ${select(
   { name: 'kind', label: words.kind, chosen: again('kind', kindNow) },
   kinds.map((kind) => [kind, words.kinds[kind] ?? kind]),
 )}
-${field({ name: 'factor', label: words.factor, hint: words.factorHint, value: again('factor', price?.markup), inputmode: 'decimal', optional: true })}
+${field({ name: 'factor', label: words.factor, hint: words.factorHint, value: againDecimal('factor', price?.markup), inputmode: 'decimal', optional: true })}
 ${written}${type === 'text' && html`<p class="hint">${words.writtenHint}</p>`}
 ${field({ name: 'aliases', label: words.aliases, hint: words.aliasesHint, value: again('aliases', entry.aliases.join(', ')), optional: true })}
 ${checkbox({ name: 'off', label: words.off, checked: sent ? sent.has('off') : entry.off === true })}${codeField(visit, 'change')}`;

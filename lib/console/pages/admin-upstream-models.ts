@@ -142,7 +142,7 @@ ${priceForm(visit, name, version, priced)}`;
 }
 
 function priceForm(visit: UserVisit, name: string, version: number, { chosen, sent, preview }: Priced): Html {
-  const { services, language } = visit;
+  const { services, language, format } = visit;
   const words = MODEL_WORDS[language];
   const { type, models } = chosen;
   const { file, plugins } = services.catalogParts();
@@ -151,7 +151,7 @@ function priceForm(visit: UserVisit, name: string, version: number, { chosen, se
   const rows = models.map((model, at) => {
     const cost = known[at] as Readonly<Record<string, unknown>> | undefined;
     const costs = PRICE_FIELDS[type].map((price) => {
-      const value = again(`${price}-${at}`, typeof cost?.[price] === 'string' ? cost[price] : '');
+      const value = again(`${price}-${at}`, typeof cost?.[price] === 'string' ? format.decimalTyped(cost[price]) : '');
       return field({ name: `${price}-${at}`, label: words[price], value, inputmode: 'decimal' });
     });
     return html`<fieldset><legend><code>${model}</code></legend><input type="hidden" name="model" value="${model}">
@@ -172,7 +172,7 @@ ${select(
   { name: 'currency', label: words.currency, chosen: currency },
   currencies.map((each) => [each, each]),
 )}
-${field({ name: 'markup', label: words.markup, hint: words.markupHint, value: again('markup', MARKUP), inputmode: 'decimal' })}
+${field({ name: 'markup', label: words.markup, hint: words.markupHint, value: again('markup', format.decimalTyped(MARKUP)), inputmode: 'decimal' })}
 ${field({ name: 'maker', label: words.maker, hint: words.makerHint, value: again('maker', '') })}
 ${type === 'text' && html`<fieldset><legend>${words.abilities}</legend>${able}</fieldset>`}${codeField(visit, 'prices')}`;
   const steps = [['preview', words.preview] as const, ...(preview ? [['save', words.save] as const] : [])];

@@ -7,10 +7,11 @@ import type { Match } from '../../payments/papers/matching.ts';
 import { codeField } from '../code-field.ts';
 import { definitionList, field, form, stepForm, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
+import { formatPageDate } from '../language.ts';
 import { typedFields } from '../refused-form.ts';
 import type { UserVisit } from '../visit.ts';
 import { BANK_WORDS } from './bank-words.ts';
-import { formatPageDate, nameInvoice } from './invoice-list.ts';
+import { nameInvoice } from './invoice-list.ts';
 
 export interface MatchedPayment {
   readonly payment: BankPayment;

@@ -4,7 +4,7 @@ import { KOPECK } from '../../money/money.ts';
 import { type Invoice, isOverdue } from '../../payments/papers/invoices.ts';
 import { table } from '../components.ts';
 import { type Html, html } from '../html.ts';
-import { defineWords, type Language } from '../language.ts';
+import { defineWords, formatPageDate, type Language } from '../language.ts';
 import { linkTo, type OwnerVisit, type UserVisit } from '../visit.ts';
 
 const WORDS = defineWords({
@@ -59,11 +59,4 @@ export function invoiceTable(visit: InvoiceVisit, { invoices, base, zone }: List
   ]);
   const names = [words.number, words.state].map((title) => ({ title }));
   return table(words.title, [...names, { title: words.amount, number: true }], rows);
-}
-
-const LOCALES = { en: 'en-GB', ru: 'ru-RU' } as const;
-
-/** A day by itself, whatever its zone. */
-export function formatPageDate(language: Language, day: string): string {
-  return new Intl.DateTimeFormat(LOCALES[language], { timeZone: 'UTC', dateStyle: 'medium' }).format(Date.parse(day));
 }
