@@ -137,6 +137,10 @@ for (const kind of longer([SQLITE], STORES)) {
       const listed = await go((await operator.get(`${UPSTREAMS}/vendor-one`)).text, path, { filter: 'gpt' });
       expect(plain(listed.text)).to.contain('Shown: 2 of 2').and.to.contain('gpt-y').and.to.not.contain('tts');
       expect((await go(listed.text, path, { type: 'text' })).status).to.equal(400);
+      const long = 'x'.repeat(201);
+      const kept = (await go(listed.text, path, { type: 'image', model: 'gpt-y', more: long })).text;
+      expect(kept, 'what was chosen').to.contain('value="gpt-y" checked').and.to.contain('value="image" selected');
+      expect(kept).to.contain(`${long}</textarea>`);
       const prices = await go(listed.text, path, { type: 'text', model: 'gpt-x' });
       const wish = { 'id-0': 'sold-x', 'input-0': '1', 'output-0': '5', currency: 'USD', markup: '1.3', maker: 'Acme' };
       for (const wrong of [
@@ -177,6 +181,10 @@ for (const kind of longer([SQLITE], STORES)) {
       };
       const loss = await go((await operator.get(path)).text, path, { ...dear, input: '99', step: 'preview' });
       expect([loss.status, plain(loss.text)].join()).to.match(/^400.*Not saved.*below/s);
+      const preview = await go((await operator.get(path)).text, path, { ...dear, step: 'preview' });
+      const late = await go(preview.text, path, { ...dear, step: 'save', seen: '0' });
+      expect([late.status, plain(late.text)].join()).to.match(/^400.*Somebody else has changed the catalog/s);
+      expect(late.text, 'what was typed').to.contain('value="900"').and.to.contain('value="x, newest"');
       expect((await change(path, dear)).status).to.equal(303);
       expect((await operator.get(`${path}&lang=ru`)).text).to.contain('value="200,00"');
       await operator.get(`${path}&lang=en`);

@@ -104,8 +104,10 @@ async function save(visit: UserVisit, sent: Form, { next, action }: Saving): Pro
     user: signedIn.user.id,
     note: `${action} ${id}`,
   });
-  if (saved.status !== 'saved')
-    return { ...(await modelPage(visit, { notice: describeRefusal(visit, saved) })), status: 400 };
+  if (saved.status !== 'saved') {
+    const notice = describeRefusal(visit, saved);
+    return { ...(await modelPage(visit, { notice, ...(sent.text('step') === 'save' && { sent }) })), status: 400 };
+  }
   await audit(visit, { action, target: id, detail: { version: saved.version } });
   return { to: action === 'model.remove' ? `/admin/catalog?${SAVED}` : `${getModelPath(id)}&${SAVED}` };
 }
@@ -163,10 +165,17 @@ function changeForm(visit: UserVisit, { id, entry }: Looked, { part, seen, sent,
   const kindNow = price === undefined ? 'own' : 'markup' in price ? 'markup' : 'written';
   const { decimalTyped } = visit.format;
   const again = (name: string, first: string) => sent?.text(name) ?? first;
-  const againDecimal = (name: string, first: unknown) => again(name, typeof first === 'string' ? decimalTyped(first) : '');
+  const againDecimal = (name: string, first: unknown) =>
+    again(name, typeof first === 'string' ? decimalTyped(first) : '');
   const labels = { input: words.priceInput, output: words.priceOutput, request: words.priceRequest };
   const written = (type ? PRICE_FIELDS[type] : []).map((name) =>
-    field({ name, label: labels[name], value: againDecimal(name, price?.[name]), inputmode: 'decimal', optional: true }),
+    field({
+      name,
+      label: labels[name],
+      value: againDecimal(name, price?.[name]),
+      inputmode: 'decimal',
+      optional: true,
+    }),
   );
   const fields = html`${seen}${mark}
 ${select(

@@ -87,31 +87,32 @@ async function listPage(visit: UserVisit, sent: Form, problem?: Html): Promise<P
     notice = message('error', html`${listFailed} <code>${(error as Error).message}</code>`);
   }
   const body = html`${problem}${notice}
-${chooseForm(visit, { name, found, filter: sent.text('filter') })}`;
+${chooseForm(visit, { name, found, sent })}`;
   return { title: words.choose(name), body };
 }
 
 interface Found {
   readonly name: string;
   readonly found: readonly VendorModel[];
-  readonly filter: string;
+  readonly sent: Form;
 }
 
-function chooseForm(visit: UserVisit, { name, found, filter }: Found): Html {
+function chooseForm(visit: UserVisit, { name, found, sent }: Found): Html {
   const { services, language, format } = visit;
   const words = MODEL_WORDS[language];
   const routes = services.catalogParts().file.models.flatMap((model) => model.routes);
   const sold = new Set(routes.filter(({ upstream }) => upstream === name).map(({ model }) => model));
   const shown = found.slice(0, SHOWN_MAX);
+  const ticked = new Set(sent.all('model'));
   const boxes = shown.map(({ id }) => {
     const note = sold.has(id) && html` <span class="hint">${words.onSale}</span>`;
-    return html`<li><label><input type="checkbox" name="model" value="${id}"> <code>${id}</code></label>${note}</li>`;
+    return html`<li><label><input type="checkbox" name="model" value="${id}"${ticked.has(id) && html` checked`}> <code>${id}</code></label>${note}</li>`;
   });
-  const fields = html`<input type="hidden" name="step" value="prices"><input type="hidden" name="filter" value="${filter}">
+  const fields = html`<input type="hidden" name="step" value="prices"><input type="hidden" name="filter" value="${sent.text('filter')}">
 ${found.length > 0 && html`<p class="hint">${words.found(format.number(shown.length), format.number(found.length))}</p><ul class="ticks">${boxes}</ul>`}
-${textArea({ name: 'more', label: words.more, hint: words.moreHint, value: '', rows: 3, max: 4000, optional: true })}
+${textArea({ name: 'more', label: words.more, hint: words.moreHint, value: sent.text('more'), rows: 3, max: 4000, optional: true })}
 ${select(
-  { name: 'type', label: words.type, chosen: 'text' },
+  { name: 'type', label: words.type, chosen: sent.text('type') || 'text' },
   SELLABLE.map((type) => [type, words.types[type] ?? type]),
 )}${codeField(visit, 'choose')}`;
   return form(visit, { action: getPath(name), button: words.next, fields });
