@@ -72,8 +72,8 @@ export class ChatReply implements AnswerReader {
     out.start(chunk);
     if (choice) this.#takeText(choice, out);
     const word = choice?.finish_reason;
-    // It ends with itself.
-    const isWhole = chunk.object === 'chat.completion' && Boolean(choice?.message);
+    // It ends with itself, unless it is a chunk that repeats the answer so far beside its delta.
+    const isWhole = chunk.object === 'chat.completion' && Boolean(choice?.message) && !choice?.delta;
     this.#hasReason ||= isWhole || (typeof word === 'string' && word !== '');
     if (isWhole || word || !choice) this.#takeSources(chunk, out);
     const tokens = this.#countsOf(chunk, choice);
