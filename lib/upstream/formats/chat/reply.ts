@@ -65,6 +65,7 @@ export class ChatReply implements AnswerReader {
   take(chunk: JsonObject, out: AnswerWriter): void {
     const choice = firstChoice(chunk.choices);
     if (choice === undefined || chunk.error || chunk.base_resp) this.#takeOdd(chunk, choice);
+    else if (saysNothing(choice)) this.#refuseInner(chunk);
     if (choice && this.#isOther(chunk.id, choice)) {
       out.done('another answer');
       return;
@@ -278,6 +279,12 @@ function firstChoice(choices: unknown): Choice | undefined {
     if (typeof choice === 'object' && choice !== null && Number(choice.index ?? 0) === 0) return choice;
   }
   return undefined;
+}
+
+/** Most say something. */
+function saysNothing({ delta, message, text }: Choice): boolean {
+  for (const name in delta) if (name !== 'role' && delta[name]) return false;
+  return !message && !text;
 }
 
 /** The same text may have several names beside each other. */
