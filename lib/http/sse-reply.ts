@@ -103,11 +103,13 @@ class ResponseEvents implements SseReply {
 
   /** Returns false if the client is slow. */
   #send(text: string, outlet: Writable): boolean {
-    if (text.length > TEXT_CHARS_MAX) return writeLong(text, outlet, this.#isFramed);
-    if (!this.#isFramed) return outlet.write(text);
+    if (text.length > TEXT_CHARS_MAX) return writeLong(escapeLineBreaks(text), outlet, this.#isFramed);
+    if (!this.#isFramed) return outlet.write(escapeLineBreaks(text));
     const bytes = Buffer.byteLength(text);
-    // If every character is a byte, nothing has to be encoded.
-    return outlet.write(frameChunk(text, bytes), bytes === text.length ? 'latin1' : 'utf8');
+    // If every character is a byte, nothing has to be escaped or encoded.
+    if (bytes === text.length) return outlet.write(frameChunk(text, bytes), 'latin1');
+    const escaped = escapeLineBreaks(text);
+    return outlet.write(frameChunk(escaped, escaped === text ? bytes : Buffer.byteLength(escaped)));
   }
 
   /** Resolves when the buffer is empty again; never if a stalled client is disconnected. */
@@ -139,6 +141,14 @@ class ResponseEvents implements SseReply {
   #stepMs(): number {
     return Math.ceil(this.#stallMs / STALL_STEPS);
   }
+}
+
+/**
+ * Clients that split lines as their language does, such as with `iter_lines` of Python's httpx or `lines` in Swift, end
+ * them at these characters, too. The data of events are JSON, where an escape means the same.
+ */
+function escapeLineBreaks(text: string): string {
+  return text.replaceAll('\u0085', '\\u0085').replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 }
 
 const LAST_CHUNK = '0\r\n\r\n';

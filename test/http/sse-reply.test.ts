@@ -67,6 +67,24 @@ describe('SSE reply', () => {
     await until(() => text.endsWith('0\r\n\r\n'));
   });
 
+  for (const [kind, words] of [
+    ['short', 'Ж'],
+    ['long', 'Ж'.repeat(2000)],
+  ] as const) {
+    for (const version of ['1.0', '1.1']) {
+      it(`escapes what some clients take for the end of a line in a ${kind} text over HTTP ${version}`, async () => {
+        const data = [`a\u0085b ${words}`, `c\u2028d ${words}`, `e\u2029f ${words}`];
+        const reply = await open(60_000, version);
+        reply.open();
+        for (const each of data) reply.write(`data: ${JSON.stringify(each)}\n\n`);
+        reply.close();
+        await until(() => text.includes('f Ж') && text.trimEnd().endsWith(version === '1.0' ? '"' : '0'));
+        expect(text).not.to.match(/[\u0085\u2028\u2029]/);
+        expect(text.match(/(?<=data: ).*/g)?.map((each) => JSON.parse(each))).to.deep.equal(data);
+      });
+    }
+  }
+
   it('sends plain texts to a client without chunked encoding', async () => {
     const reply = await open(60_000, '1.0');
     reply.open();
