@@ -16,24 +16,30 @@ export function chargingCheck(subject: Subject, kind: Recording['kind']): Check 
   return {
     group: `asking for ${kind}`,
     name: 'is charged once, whatever comes of it',
-    run: () =>
-      onStage(subject.plugin, recording.settings, (stage) => failEachRequest(stage, stage.fill(recording)), {
-        clock: PACED_CLOCK,
-      }),
+    run: () => failEachRequest(subject, recording),
   };
 }
 
-/** Each request of the call goes wrong in each way; those before it are answered as recorded. */
-async function failEachRequest(stage: TestBench, recording: Recording): Promise<void> {
-  const replies = [...recording.before, recording.reply];
-  for (const [at, recorded] of replies.entries()) {
-    for (const { what, reply, pacing } of listFailures(recorded)) {
-      stage.replay.play({ before: replies.slice(0, at), reply, ...(pacing && { pacing }) });
-      // A job that is polled in vain goes on.
-      await stage.call(recording, AbortSignal.timeout(RESEND_MS)).catch(() => {});
-      assertChargedOnce(stage, recording, `after ${what} to request ${at + 1} of ${replies.length}`);
-    }
-  }
+/** Each request of the call goes wrong in each way, all of them at once. */
+async function failEachRequest(subject: Subject, recording: Recording): Promise<void> {
+  const failing = [...recording.before, recording.reply].flatMap((reply, at) =>
+    listFailures(reply).map((_, way) => failRequest(subject, recording, at, way)),
+  );
+  for (const end of await Promise.allSettled(failing)) if (end.status === 'rejected') throw end.reason;
+}
+
+/** Those before it are answered as recorded. */
+function failRequest({ plugin }: Subject, recording: Recording, at: number, way: number): Promise<void> {
+  const play = async (stage: TestBench) => {
+    const own = stage.fill(recording);
+    const replies = [...own.before, own.reply];
+    const { what, reply, pacing } = listFailures(replies[at] as Reply)[way] as Failure;
+    stage.replay.play({ before: replies.slice(0, at), reply, ...(pacing && { pacing }) });
+    // A job that is polled in vain goes on.
+    await stage.call(own, AbortSignal.timeout(RESEND_MS)).catch(() => {});
+    assertChargedOnce(stage, own, `after ${what} to request ${at + 1} of ${replies.length}`);
+  };
+  return onStage(plugin, recording.settings, play, { clock: PACED_CLOCK });
 }
 
 /** One way in which a request goes wrong. */
