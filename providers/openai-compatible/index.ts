@@ -15,17 +15,19 @@ const plugin: ProviderPlugin<Settings> = {
       .min(1);
     return account.keyOptional('https://api.openai.com/v1', { ...Object.fromEntries(own), inputsMax, efforts });
   },
-  // 1113 to 1309 are codes of GLM, 11200 of Spark, 20012 to 30011 of SiliconFlow, `base:` of MiniMax, those of a failed
-  // generation of Groq.
+  // 1110 to 1312 are codes of GLM, 11200 of Spark, 20012 to 30011 of SiliconFlow, `base:` of MiniMax, those with `unsafe` and
+  // `too_long` of Qianfan, those in one word of Ark, those of a failed generation of Groq.
   faultWords: {
-    quota: '1113 1304 1308 1309 30001 30011 base:1008 base:2056',
-    missing: '1211 20012',
-    auth: '11200 base:1004 base:2049',
-    rate: '1302 1303 base:1002 base:1039 base:1041',
-    overloaded: '1305 base:1033',
+    quota: `1113 1304 1308 1309 1310 30001 30011 base:1008 base:2056 SetLimitExceeded QuotaExceeded InvalidSubscription`,
+    missing: '1211 1221 1222 20012 base:2061 InvalidParameter.UnsupportedParameter',
+    auth: '1110 1111 1112 1121 1220 1311 11200 base:1004 base:2049',
+    rate: '1302 1303 base:1002 base:1039 base:1041 base:2045',
+    overloaded: '1305 1312 base:1033',
     timeout: 'base:1001',
-    content: '1301 base:1026 base:1027',
-    request: 'base:2013',
+    content: `1301 base:1026 base:1027 system_unsafe user_setting_unsafe functions_unsafe image_url_unsafe
+      SensitiveContentDetected.SevereViolation SensitiveContentDetected.Violence`,
+    length: '1261 tokens_too_long characters_too_long',
+    request: 'base:1042 base:2013',
     server: 'tool_use_failed json_validate_failed output_parse_failed',
   },
   create: createProvider,

@@ -33,7 +33,12 @@ const COMPLAINTS: readonly (readonly [plugin: Plugin, told: (code: unknown) => o
   [
     anthropic,
     (code) => ({ type: 'error', error: { type: code, message } }),
-    { quota: ['1113', '1308', '1309'], rate: ['1302'], overloaded: ['1305'] },
+    {
+      quota: ['1113', '1308', '1309', '1310'],
+      auth: ['1112', '1121', '1311'],
+      rate: ['1302'],
+      overloaded: ['1305', '1312'],
+    },
   ],
   [
     dashscope,
@@ -87,12 +92,13 @@ const COMPLAINTS: readonly (readonly [plugin: Plugin, told: (code: unknown) => o
     openaiCompatible,
     inError,
     {
-      quota: ['1113', '1304', '1308', '1309', 30001, 30011],
-      missing: ['1211', 20012],
-      auth: [11200],
+      quota: ['1113', '1304', '1308', '1309', '1310', 30001, 30011, 'SetLimitExceeded', 'QuotaExceeded'],
+      missing: ['1211', '1221', '1222', 20012, 'InvalidParameter.UnsupportedParameter'],
+      auth: ['1110', '1111', '1112', '1121', '1220', '1311', 11200],
       rate: ['1302', '1303'],
-      overloaded: ['1305'],
-      'request/content': ['1301'],
+      overloaded: ['1305', '1312'],
+      'request/content': ['1301', 'SensitiveContentDetected.SevereViolation', 'SensitiveContentDetected.Violence'],
+      'request/length': ['1261', 'tokens_too_long', 'characters_too_long'],
     },
   ],
   [
@@ -101,11 +107,12 @@ const COMPLAINTS: readonly (readonly [plugin: Plugin, told: (code: unknown) => o
     {
       quota: [1008, 2056],
       auth: [1004, 2049],
-      rate: [1002, 1039, 1041],
+      missing: [2061],
+      rate: [1002, 1039, 1041, 2045],
       overloaded: [1033],
       timeout: [1001],
       'request/content': [1026, 1027],
-      request: [2013],
+      request: [1042, 2013],
     },
   ],
   [openaiVideos, inError, { 'request/content': ['sentinel_block'] }],
@@ -156,6 +163,15 @@ const REFUSALS: readonly (readonly [plugin: Plugin, status: number, told: (said:
         'runner_connection_refused',
         'runner_connection_error',
       ],
+    },
+  ],
+  [
+    openaiCompatible,
+    400,
+    inError,
+    {
+      quota: ['InvalidSubscription'],
+      'request/content': ['system_unsafe', 'user_setting_unsafe', 'functions_unsafe', 'image_url_unsafe'],
     },
   ],
   [
@@ -234,6 +250,11 @@ describe('words of the vendors', () => {
       });
     }
   }
+
+  it('of openai-compatible mean content of a request where its status is one of rights', () => {
+    const refused = faultOf(openaiCompatible).ofReply(403, {}, JSON.stringify(inError('system_unsafe')));
+    expect(named(refused)).to.equal('request/content');
+  });
 
   for (const [plugin, status, told, meanings] of REFUSALS) {
     for (const [meaning, said] of Object.entries(meanings)) {
