@@ -185,6 +185,19 @@ describe('the usage page', () => {
     expect((await csv('ru'))[0]).to.match(/ключ;запросов;списано_руб;возвращено_руб;/);
   });
 
+  it('gives a change of less than half a percent no sign', async () => {
+    for (const [days, amount] of [
+      [41, 80_000_000n],
+      [40, 80_100_000n],
+    ] as const) {
+      const [chargeId, at] = [newId('req'), Date.parse(ago(days)) + HOUR_MS];
+      const start = { ...reserve(account, { chargeId, at, key, amount: 90n * RUB }), model: 'model-d' };
+      const end = settle(account, chargeId, { at, amount });
+      await applied(test.store, start as typeof end, end);
+    }
+    expect(await read(`from=${ago(40)}&to=${ago(40)}&compare=yes&lang=en`)).to.contain('>0%: ₽80.00');
+  });
+
   it('shows what was refunded', async () => {
     const at = Date.parse(ago(20)) + HOUR_MS;
     const chargeId = newId('req');

@@ -78,9 +78,7 @@ export function headlines(visit: UserVisit, range: DashboardRange, figures: Dash
 
 function describeChange({ language, format }: UserVisit, now: Micro, before: Micro): string | undefined {
   if (before <= 0n) return undefined;
-  const change = divide(now - before, before);
-  const text = `${change > 0 ? '+' : ''}${format.percent(Math.round(change * 100) / 100)}`;
-  return WORDS[language].change(text);
+  return WORDS[language].change(format.percentChange(Math.round(divide(now - before, before) * 100)));
 }
 
 function divide(one: bigint, other: bigint): number {

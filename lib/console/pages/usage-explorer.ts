@@ -152,13 +152,9 @@ interface Figures {
 export function usageSums(visit: OwnerVisit, { total, before }: UsageFigures): Html {
   const { language, format } = visit;
   const words = WORDS[language];
-  const change =
-    before && before.total.charged > 0n
-      ? words.change(
-          formatChange(visit, Number(total.charged - before.total.charged) / Number(before.total.charged)),
-          format.rub(before.total.charged),
-        )
-      : undefined;
+  const past = before?.total.charged ?? 0n;
+  const share = Number(total.charged - past) / Number(past);
+  const change = past > 0n ? words.change(format.percentChange(Math.round(share * 100)), format.rub(past)) : undefined;
   return definitionList([
     [words.calls, format.number(total.calls)],
     [
@@ -174,10 +170,6 @@ export function usageSums(visit: OwnerVisit, { total, before }: UsageFigures): H
     ],
     ...(total.calls > 0 ? [[words.average, format.rub(total.charged / BigInt(total.calls))] as const] : []),
   ]);
-}
-
-function formatChange({ format }: OwnerVisit, share: number): string {
-  return `${share > 0 ? '+' : ''}${format.percent(Math.round(share * 100) / 100)}`;
 }
 
 function getShown(totals: UsageTotals, show: Show): number {
