@@ -132,7 +132,9 @@ describe('the pages of customers', () => {
     await applied(test.store, reserve(id, { chargeId, at }), settle(id, chargeId, { at }));
     await foldUsage(test.store, id);
     const href = `/admin/accounts/${id}/calls?from=${day}&to=${day}`;
-    expect(await text(`/admin/accounts/${id}`)).to.contain(`"${href.replaceAll('&', '&amp;')}"`);
+    expect(await text(`/admin/accounts/${id}`))
+      .to.contain(`"${href.replaceAll('&', '&amp;')}"`)
+      .and.to.contain(`Time zone of the account: ${zone}.`);
     expect(await text(href)).to.contain(chargeId);
   });
 

@@ -18,6 +18,7 @@ const WORDS = defineWords({
     sums: (charged: string, calls: string, failed: string) => `Spent: ${charged}. Calls: ${calls}, failed: ${failed}.`,
     money: (cost: string, margin: string) => `Cost: ${cost}, margin: ${margin}.`,
     calls: 'All calls',
+    zone: (zone: string) => `Time zone of the account: ${zone}.`,
     others: 'other models',
   },
   ru: {
@@ -26,6 +27,7 @@ const WORDS = defineWords({
       `Списано: ${charged}. Запросов: ${calls}, из них с ошибкой: ${failed}.`,
     money: (cost: string, margin: string) => `Себестоимость: ${cost}, маржа: ${margin}.`,
     calls: 'Все запросы',
+    zone: (zone: string) => `Часовой пояс аккаунта: ${zone}.`,
     others: 'прочие модели',
   },
 });
@@ -65,6 +67,7 @@ export async function customerUsage(visit: UserVisit, account: string): Promise<
 <p>${words.sums(format.rub(total.charged), format.number(total.calls), format.number(total.failed))}
 ${words.money(markUnpriced(format.rub(total.cost), total), markUnpriced(format.rub(total.charged - total.cost), total))}
 <a href="/admin/accounts/${account}/calls">${words.calls}</a></p>
+<p class="hint">${words.zone(zone)}</p>
 ${unpricedNote(visit, total)}
 ${total.calls > 0 && chart}`;
 }
