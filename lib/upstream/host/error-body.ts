@@ -56,9 +56,8 @@ function within(inner: unknown, outer: Fields): Complaint {
   const raw = metadata && readErrorText(metadata.raw);
   const codes = [error.code, error.type, error.status, error.error_code, error.http_code, error.httpCode, error.Code];
   const others = [metadata?.error_type, outer.code, outer.type, outer.error_type, outer.error_code, outer.status];
-  const all = [...codes, ...listReasons(error.details), ...others].filter(
-    (code) => typeof code === 'string' || typeof code === 'number',
-  );
+  const reasons = [error.reason, ...listReasons(error.details)];
+  const all = [...codes, ...reasons, ...others].filter((code) => typeof code === 'string' || typeof code === 'number');
   const words = all.map((code) => `${code}`.toLowerCase()).filter((word) => !SILENT.has(word) && word.length < 100);
   const status = [...all, outer.status_code, error.status_code].map(Number).find(isErrorStatus);
   const retryDelay = findRetryDelay(error.details);

@@ -15,8 +15,9 @@ const WORDS: FaultWords = {
   quota: `insufficient_quota insufficient_user_quota insufficient_balance insufficient_balance_error insufficient_credits
     billing_error billing_not_active billing_hard_limit_reached exceeded_current_quota_error quota_exceeded
     payment_required not_enough_balance arrearage overduepayment accountoverdueerror allocationquota.freetieronly
-    pre_consume_token_quota_failed`,
-  missing: `model_not_found model_not_exist model_not_available modelnotfound unsupported_model deploymentnotfound
+    pre_consume_token_quota_failed budget_exceeded`,
+  missing: `model_not_found model_not_exist model_not_available modelnotfound unsupported_model unavailable_model
+    deploymentnotfound
     invalidendpointormodel.notfound resource_not_found_error invalid_model unsupported_parameter unknown_parameter`,
   auth: `invalid_api_key invalid_iam_token invalid_authentication_error incorrect_api_key_error authentication_error
     authentication_failed failed_to_auth unauthorized unauthenticated permission_error permission_denied
@@ -27,7 +28,7 @@ const WORDS: FaultWords = {
   overloaded: `overloaded overloaded_error server_overloaded server_is_overloaded engine_overloaded
     engine_overloaded_error model_overloaded service_unavailable service_unavailable_error serviceunavailableexception service_not_available unavailable
     capacity_exceeded serveroverloaded provider_overloaded insufficient_system_resource no_available_channel
-    model_not_ready unavailable_error`,
+    model_not_ready unavailable_error slow_down`,
   timeout: 'timeout timeout_error request_timeout gateway_timeout deadline_exceeded',
   length: 'context_length_exceeded exceed_context_size_error request_too_large string_above_max_length',
   content: `content_filter content_filter_error content_policy_violation image_content_policy_violation moderation
@@ -67,20 +68,21 @@ const VAGUE = new Map<string, UpstreamFaultKind>([
 ]);
 
 const MONEY =
-  /insufficient[_ -]?(balance|quota|credit|fund)|credit balance|(not (have )?enough|out of|used all|add|more) (available )?credits|exceeded your current quota|spending limit|extra usage|usage limits?|billing|arrears|overdue|in good standing|recharge|top[ _]up|\bkey limit exceeded|余额|欠费|充值|额度(不足|已)/i;
+  /insufficient[_ -]?(balance|quota|credit|fund)|credit balance|(not (have )?enough|out of|used all|add|more) (available )?credits|exceeded your current quota|not enough (balance|funds)|balance is (insufficient|not enough|too low|negative)|have any credits|out of call volume quota|недостаточно средств|spending limit|extra usage|usage limits?|billing|arrears|overdue|in good standing|recharge|top[ _]up|\bkey limit exceeded|余额|欠费|充值|额度(不足|已)/i;
 /** Some report an empty balance, or a plan that is used up for hours, as a rate limit: only the text tells them apart. */
 const SPENT =
   /credits?( balance)? (is|are|has been|have been) (depleted|exhausted|used up)|\busage limit (exceeded|reached)|reached (your|its|the)\b.{0,30}\busage limit/i;
 const KEY =
   /(api[ _-]?key|access token|credential).{0,60}(invalid|incorrect|not valid|expired|missing|disabled)|(invalid|incorrect|expired|missing).{0,20}(api[ _-]?key|access token)|not match .{0,20}service account|location is not supported|\borganization must be verified\b/i;
 const NO_MODEL =
-  /(model|deployment|endpoint)\b.{0,120}(not found|not exist|not available|no longer available|not supported|deprecated|decommissioned)|(unknown|unsupported|no such) model\b|not a valid model\b|(not supported|deprecated) (for|with|by|in) (this|the) model|does not support .{1,60} (for|with) this model|un(recognized|supported) (request argument|parameter)|\bproperty\b.{0,60}\bis unsupported|does not support tools|--enable-auto-tool-choice|extra inputs are not permitted|(invalid|failed to parse) model[_ ]uri|no endpoints found|^not found$|page not found|cannot post|invalid url|模型不存在/i;
+  /(model|deployment|endpoint)\b.{0,120}(not found|not exist|not available|no longer available|not supported|deprecated|decommissioned)|(unknown|unsupported|no such) model\b|not a valid model\b|(not supported|deprecated) (for|with|by|in|on) (this|the) (model|endpoint)|does not support .{1,60} (for|with) this model|does not support (the )?parameter\b|parameter does not support|supported api model names|not a multimodal model|api version not supported|invalid model name|un(recognized|supported) (request argument|parameter)|\bproperty\b.{0,60}\bis unsupported|does not support (tools|thinking)|--enable-auto-tool-choice|extra inputs are not permitted|(invalid|failed to parse) model[_ ]uri|no endpoints found|^not found$|page not found|cannot post|invalid url|模型不存在/i;
 
 /** A passing state, which some report as a bad request. */
 const TOO_FAST = /\brate limit\w* (was |has been )?(exceeded|reached|hit)|too many (concurrent )?requests/i;
 const TOO_BUSY = /\b(server|system|service|model) (is )?(currently )?(busy|overloaded)|负载/i;
 /** Another service behind this one has failed, and no reason is given: also reported as a bad request. */
-const FAILED_BEHIND = /\bupstream (request|service|server|provider)( has)? (failed|is unavailable|timed out)\W*$/i;
+const FAILED_BEHIND =
+  /\bupstream (request|service|server|provider)( has)? (failed|is unavailable|timed out)\W*$|^(the )?model (has )?(crashed|unloaded)\b/i;
 
 /** Texts of refusals that tell what the client can fix. */
 const CAUSES: readonly (readonly [about: RefusalCause, text: RegExp])[] = [
@@ -90,11 +92,11 @@ const CAUSES: readonly (readonly [about: RefusalCause, text: RegExp])[] = [
   ],
   [
     'image',
-    /(could not|unable to|cannot|can't|failed to) (process|decode|read|parse|load|open|download|fetch)\b.{0,40}\bimage|\bimage\b.{0,60}\b(invalid|corrupt|unreadable|not (a )?valid)|represent a valid image|(invalid|corrupt(ed)?)\b.{0,30}\bimage|unsupported image\b|image (length|dimensions|exceeds|must match|does not match|(size |file )?is too (large|small))/i,
+    /(could not|unable to|cannot|can't|failed to) (process|decode|read|parse|load|open|download|fetch)\b.{0,40}\bimage|\bimage\b.{0,60}\b(invalid|corrupt|unreadable|not (a )?valid)|(represent|loaded as) a valid image|cannot identify image|image format is (illegal|not supported)|(invalid|corrupt(ed)?)\b.{0,30}\bimage|unsupported image\b|image (\([^)]{1,20}\) )?(length|dimensions|exceeds|must match|does not match|(size |file )?is too (large|small))/i,
   ],
   [
     'length',
-    /context (length|window|size)|too[ _]long\b|too many (input |prompt )?tokens|maximum (context|number of tokens|prompt length|allowed (input length|number of output tokens))|reduce the (length|input token count)|\bmax_(new_|completion_|output_|prompt_)?tokens\b.{0,80}(exceed|too (large|high)|greater|at most|must be (<|less))|\b(tokens?|prompts?|inputs?|messages?)\b.{0,60}\bexceed|\bexceed\w*\b.{0,30}\b(token limit|max_prompt_tokens|maximum size)|range of (max_tokens|input length)|less than \d+ tokens|\brequest too large|上下文长度|长度超|token\s?数?超/i,
+    /context (length|window|size)|too[ _]long\b|too many (input |prompt )?tokens|maximum (context|number of tokens|prompt length|allowed (input length|number of output tokens))|reduce the (length|input token count)|\bmax_(new_|completion_|output_|prompt_)?tokens\b.{0,80}(exceed|too (large|high)|greater|at most|must be (<|less))|\b(tokens?|prompts?|inputs?|messages?)\b.{0,60}\bexceed|\bexceed\w*\b.{0,30}\b(token limit|max_prompt_tokens|maximum size)|range of (max_tokens|input length)|less than (\d+ tokens|max_seq_len)|\brequest too large|上下文长度|长度超|超长|token\s?数?超/i,
   ],
 ];
 

@@ -33,11 +33,14 @@ describe('the complaint in an answer', () => {
     }
   });
 
-  it('has the codes of the error, the reasons of its details, and those around it, in this order', () => {
+  it('has the codes of the error, its reason and those of its details, and the codes around it, in this order', () => {
     const inner = { code: 'A', type: 'B', status: 'C', error_code: 'D', http_code: 'E', httpCode: 'F', Code: 'G' };
-    const error = { ...inner, message: 'm', details: [{ reason: 'H' }, 1], metadata: { error_type: 'I' } };
-    const outer = { code: 'J', type: 'K', error_type: 'L', error_code: 'M', status: 'N' };
-    expect(findComplaint({ error, ...outer })).to.deep.equal({ message: 'm', words: [...'abcdefghijklmn'] });
+    const reasons = { reason: 'H', details: [{ reason: 'I' }, 1] };
+    const error = { ...inner, ...reasons, message: 'm', metadata: { error_type: 'J' } };
+    const outer = { code: 'K', type: 'L', error_type: 'M', error_code: 'N', status: 'O' };
+    expect(findComplaint({ error, ...outer })).to.deep.equal({ message: 'm', words: [...'abcdefghijklmno'] });
+    const flat = { code: 403, reason: 'NOT_ENOUGH_BALANCE', message: 'empty' };
+    expect(findComplaint(flat)?.words).to.include('not_enough_balance');
   });
 
   it('has no words that say nothing, and none too long for one', () => {

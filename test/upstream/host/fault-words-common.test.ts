@@ -9,8 +9,8 @@ const CODES: Meanings = {
   quota: `insufficient_quota insufficient_user_quota insufficient_balance insufficient_balance_error
     insufficient_credits billing_error billing_not_active billing_hard_limit_reached exceeded_current_quota_error
     quota_exceeded payment_required not_enough_balance Arrearage OverduePayment AccountOverdueError
-    AllocationQuota.FreeTierOnly pre_consume_token_quota_failed`,
-  missing: `model_not_found model_not_exist model_not_available ModelNotFound unsupported_model DeploymentNotFound
+    AllocationQuota.FreeTierOnly pre_consume_token_quota_failed budget_exceeded`,
+  missing: `model_not_found model_not_exist model_not_available ModelNotFound unsupported_model unavailable_model DeploymentNotFound
     InvalidEndpointOrModel.NotFound resource_not_found_error invalid_model unsupported_parameter unknown_parameter
     not_found not_found_error NotFoundError`,
   auth: `invalid_api_key invalid_iam_token invalid_authentication_error incorrect_api_key_error authentication_error
@@ -22,7 +22,7 @@ const CODES: Meanings = {
   overloaded: `overloaded overloaded_error server_overloaded server_is_overloaded engine_overloaded
     engine_overloaded_error model_overloaded service_unavailable service_unavailable_error
     ServiceUnavailableException service_not_available UNAVAILABLE capacity_exceeded ServerOverloaded
-    provider_overloaded insufficient_system_resource no_available_channel model_not_ready unavailable_error`,
+    provider_overloaded insufficient_system_resource no_available_channel model_not_ready unavailable_error slow_down`,
   timeout: 'timeout timeout_error request_timeout gateway_timeout DEADLINE_EXCEEDED',
   'request/length': 'context_length_exceeded exceed_context_size_error request_too_large string_above_max_length',
   'request/content': `content_filter content_filter_error content_policy_violation image_content_policy_violation
@@ -57,6 +57,11 @@ const SENTENCES: Meanings = {
     You're out of extra usage. Add more and keep going
     Your organization has reached its monthly usage limit
     Your prepayment credits are depleted
+    There is not enough balance
+    Sorry, your account balance is insufficient
+    Your newly created team doesn't have any credits or licenses yet
+    Out of call volume quota for CognitiveServices.S0
+    Недостаточно средств на балансе
     账户余额不足
     账户已欠费
     请充值`,
@@ -95,6 +100,15 @@ const SENTENCES: Meanings = {
     property 'reasoning_effort' is unsupported
     tools.0.custom.strict: Extra inputs are not permitted
     gemma does not support tools
+    "gemma" does not support thinking
+    Argument not supported on this model: presencePenalty
+    Model grok-3 does not support parameter reasoningEffort.
+    The tool_choice parameter does not support being set to required or object in thinking mode
+    The parameters stop specified in the request are not supported by this endpoint
+    The supported API model names are deepseek-flash, but you passed deepseek-chat
+    x is not a multimodal model
+    API version not supported
+    Invalid model name passed in model=x
     "auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set
     模型不存在`,
   rate: `Rate limit exceeded, please try again later
@@ -105,7 +119,9 @@ const SENTENCES: Meanings = {
     当前分组上游负载已饱和，请稍后再试`,
   server: `Upstream request failed
     Error from provider (Console): Upstream request failed.
-    The upstream provider timed out`,
+    The upstream provider timed out
+    Model unloaded.
+    The model has crashed without additional information. (Exit code: null)`,
   request: `Upstream request failed: messages.0.role is not known
     The upstream request is malformed`,
   'request/content': `Your input was flagged
@@ -164,7 +180,11 @@ const SENTENCES: Meanings = {
     The image is too large
     The image is too small
     Image size is too small
-    The image file is too large`,
+    The image file is too large
+    The size of the input image (230 MB) exceeds the limit
+    The image format is illegal and cannot be opened
+    cannot identify image file <_io.BytesIO object at 0x7f>
+    Image, 'data:image/png', could not be loaded as a valid image`,
   'request/length': `It exceeds the context window
     It exceeds the context size
     The prompt is too long
@@ -195,6 +215,8 @@ const SENTENCES: Meanings = {
     Request too large for model x on tokens per min (TPM): Limit 6000
     message_too_long
     token数超过限制
+    Prompt 超长
+    length of prompt_tokens (33210) must be less than max_seq_len (32768)
     输入长度超过模型最大上下文长度`,
 };
 
