@@ -42,6 +42,8 @@ export interface PaidCalls {
     held: HeldCall,
     asking: Promise<Ending<Result>>,
   ): Promise<PaidEnding<Result, Due>>;
+  /** What the running calls of a wallet have used above their holds: a call that is charged up front has to leave it. */
+  owed(wallet: string): Micro;
 }
 
 export function createPaidCalls(ledger: Ledger): PaidCalls {
@@ -92,6 +94,7 @@ export function createPaidCalls(ledger: Ledger): PaidCalls {
       call.context.log.note(logFields(ending, due, paid));
       return { ending, due, paid };
     },
+    owed: running.overshoot,
   };
 }
 

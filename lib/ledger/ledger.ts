@@ -95,7 +95,7 @@ export interface Settlement {
 }
 
 /** A charge made up front, before the work. */
-interface ChargeRequest extends Omit<HoldRequest, 'owed' | 'excess'> {
+interface ChargeRequest extends Omit<HoldRequest, 'excess'> {
   readonly usage: Usage;
 }
 

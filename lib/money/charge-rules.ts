@@ -17,9 +17,8 @@ export function decideStart(wallet: Wallet, known: StateBefore, op: HoldOp | Cha
   if (op.real && wallet.playMoney) return { status: 'play_money', wallet };
   // A correction is not a payment: to let someone call without paying, give a grant that opens the wallet.
   if (needsFirstPayment(wallet)) return { status: 'never_topped', wallet };
-  const owed = op.kind === 'reserve' ? (op.owed ?? 0n) : 0n;
   // The excess of this call does not count, so that a single call needs no more than its hold.
-  if (wallet.avail < op.amount + owed + exposed)
+  if (wallet.avail < op.amount + (op.owed ?? 0n) + exposed)
     return { status: 'insufficient', wallet, ...(exposed > 0n && { exposed }) };
   if (op.budget && isOverBudget(budget, op.budget, op.amount + exposedInBudget))
     return { status: 'key_budget', wallet };

@@ -36,6 +36,8 @@ interface ChargeStart extends Base {
   readonly model: string;
   readonly prices: string;
   readonly amount: Micro;
+  /** What running calls of the wallet have used above their holds: not charged yet, but no longer available. */
+  readonly owed?: Micro;
   /** The budget of the key; absent if it has none, in which case nothing is counted. */
   readonly budget?: BudgetTerms;
   /** Further budgets, no two with one id; absent if there are none. */
@@ -102,8 +104,6 @@ export interface HoldOp extends ChargeStart {
   readonly kind: 'reserve';
   readonly owner: string;
   readonly lease: number;
-  /** What running calls of the wallet have used above their holds: not charged yet, but no longer available. */
-  readonly owed?: Micro;
   /** What the call may cost above its hold; absent if its output is capped. */
   readonly excess?: Micro;
 }

@@ -51,6 +51,7 @@ export function openEngines(settings: EngineSettings, parts: EngineParts) {
     store: { jobs: metrics?.watchJobCosts(store.jobs) ?? store.jobs, attempts: store.attempts },
     catalog: catalog.current,
     ledger,
+    paidCalls,
     owner,
     health,
     results,

@@ -18,9 +18,14 @@ const RUB = 1_000_000n;
 
 /** The upstream may add much to a prompt. */
 function buildCatalog(url: string): object {
-  const { models, ...rest } = chatCatalog(url) as { models: readonly object[] };
+  const { models, upstreams, ...rest } = chatCatalog(url) as { models: readonly object[]; upstreams: object };
   const proxied = { ...models[0], id: 'proxied', aliases: [], delivery: 'buffered' };
-  return { ...rest, models: [{ ...models[0], upstreamAdditions: 600_000 }, ...models.slice(1), proxied] };
+  const film = { ...models[2], id: 'film', routes: [{ upstream: 'sandbox', model: 'video' }] };
+  return {
+    ...rest,
+    upstreams: { ...upstreams, sandbox: { plugin: 'sandbox' } },
+    models: [{ ...models[0], upstreamAdditions: 600_000 }, ...models.slice(1), proxied, film],
+  };
 }
 
 for (const kind of longer([SQLITE], STORES)) {
@@ -139,6 +144,10 @@ for (const kind of longer([SQLITE], STORES)) {
       expect(refused.status).to.equal(402);
       expect(refused.json.error.message).to.include('needs a reserve of 150.005 RUB and the balance is 149.995 RUB');
       expect(refused.json.error.message).to.include('850.005 RUB');
+      const film = { model: 'film', prompt: 'hi', seconds: 10 };
+      const unpaid = await send(`${gateway.url}/api/v1/videos`, { key: account.key, body: film });
+      expect(unpaid.status, JSON.stringify(unpaid.json)).to.equal(402);
+      expect(unpaid.json.error.message).to.include('150.00 RUB').and.to.include('the balance is 149.995 RUB');
       upstream.behave(chatAnswer('ok', { input: 5, output: 1 }));
       const admitted = await send(gateway.url + CHAT, { key: account.key, body: ask('hi', { max_tokens: 29_000 }) });
       expect(admitted.status).to.equal(200);

@@ -14,6 +14,7 @@ import { AttemptLog } from '../attempts.ts';
 import { type CallContext, GONE } from '../context.ts';
 import type { Ending } from '../ending.ts';
 import type { RouteHealth } from '../health.ts';
+import type { PaidCalls } from '../paid.ts';
 import type { OnAttempt } from '../routes.ts';
 import { markRunning, toJobAttemptRows } from './attempts.ts';
 import { toVideoId } from './job-id.ts';
@@ -24,6 +25,7 @@ import type { Worker } from './worker.ts';
 export interface VideoEngineOptions {
   readonly jobs: Pick<JobStore, 'change'>;
   readonly ledger: Pick<Ledger, 'charge' | 'refund'>;
+  readonly paidCalls: Pick<PaidCalls, 'owed'>;
   readonly worker: Pick<Worker, 'hold' | 'computeFirstPollAt' | 'expect'>;
   readonly ownerId: string;
   readonly leaseMs: number;
@@ -65,7 +67,8 @@ const NOTED_MS_MAX = 4800;
 const AGAIN_MS = { first: 50, most: 2000 };
 
 export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
-  const { jobs, ledger, worker, ownerId, leaseMs, deadlineMs, clock, timeouts, health, log, onAttempt } = options;
+  const { jobs, ledger, paidCalls, worker, ownerId, leaseMs, deadlineMs } = options;
+  const { clock, timeouts, health, log, onAttempt } = options;
   const { notedMsMax = NOTED_MS_MAX } = options;
   const stopping = new AbortController();
 
@@ -108,6 +111,7 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
         prices,
         amount: price.amount,
         usage,
+        owed: paidCalls.owed(wallet),
         waitedMs,
         ...(budget && { budget }),
         ...(caps && { caps }),

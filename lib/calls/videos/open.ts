@@ -7,6 +7,7 @@ import type { Results } from '../../media/results.ts';
 import type { AttemptStore } from '../../store/ports/attempts.ts';
 import type { JobStore } from '../../store/ports/jobs.ts';
 import type { RouteHealth } from '../health.ts';
+import type { PaidCalls } from '../paid.ts';
 import type { OnAttempt } from '../routes.ts';
 import { createCancelJob } from './cancel.ts';
 import { createVideoEngine, type VideoEngine } from './engine.ts';
@@ -19,6 +20,7 @@ interface VideosOptions {
   readonly store: { readonly jobs: JobStore; readonly attempts: AttemptStore };
   readonly catalog: () => Catalog;
   readonly ledger: Ledger;
+  readonly paidCalls: Pick<PaidCalls, 'owed'>;
   readonly owner: Pick<Owner, 'now' | 'canJudgeOthers'>;
   readonly health: RouteHealth;
   readonly results: Results;
@@ -53,7 +55,7 @@ export interface Videos {
 }
 
 export function openVideos(options: VideosOptions): Videos {
-  const { settings, store, ledger, owner: clock, health, log, metrics, ...more } = options;
+  const { settings, store, ledger, paidCalls, owner: clock, health, log, metrics, ...more } = options;
   const { ownerId, leaseMs, videoPollMs: pollMs, videoDeadlineMs: deadlineMs } = settings;
   const pollJob = createPollJob({ ...more, log, onPoll: metrics?.onPoll });
   const shared = { jobs: store.jobs, attempts: store.attempts, ledger, ownerId, leaseMs, clock, log };
@@ -61,6 +63,7 @@ export function openVideos(options: VideosOptions): Videos {
   const worker = createWorker({ ...shared, pollMs, pollJob, cancelJob, onEnd: metrics?.onJobEnd });
   const engine = createVideoEngine({
     ...shared,
+    paidCalls,
     worker,
     deadlineMs,
     timeouts: settings,

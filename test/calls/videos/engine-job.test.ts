@@ -58,6 +58,7 @@ function open({ starts = [accepts], change = async () => 'done', ...more }: Stag
       },
       refund: async () => ({ status: 'refunded' }),
     },
+    paidCalls: { owed: () => 3n },
     worker: {
       hold: (id: string) => {
         told.events.push(`hold ${id}`);
@@ -144,6 +145,7 @@ describe('the job of a video', () => {
       prices: '{"second":"1"}',
       amount: 5n,
       usage: { seconds: 5, resolution: '720p' },
+      owed: 3n,
       waitedMs: 7,
     });
     expect(JSON.parse(stage.charged.job?.facts ?? '')).to.deep.equal({ ...ASKED, size: '1280x720' });

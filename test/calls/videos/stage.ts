@@ -128,6 +128,7 @@ export function openStage(faulty: FaultyStore, ownerId: string, behaviour: Behav
     store,
     catalog: () => catalog,
     ledger,
+    paidCalls: { owed: () => 0n },
     owner: { now: Date.now, canJudgeOthers: () => stage.trusts },
     health: createRouteHealth(),
     results,
