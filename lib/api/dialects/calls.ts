@@ -77,14 +77,27 @@ interface Answered {
 }
 
 interface OpenCall extends Answered {
+  readonly wireId: string;
   /** The path of its id. */
   readonly field: string;
+  isAnswered: boolean;
 }
 
-/** The calls of a history: each has an id of its own, even if the client's ids repeat, and waits for its result. */
+/** Calls in order; those before `next` are answered. */
+interface CallQueue {
+  readonly calls: OpenCall[];
+  next: number;
+}
+
+/**
+ * The calls of a history: each has an id of its own, even if the client's ids repeat, and waits for its result. A body has
+ * room for tens of thousands, so none is searched for.
+ */
 export class OpenCalls {
-  /** By wire id, those without a result, oldest first. */
-  readonly #open = new Map<string, OpenCall[]>();
+  /** By wire id, those without a result. */
+  readonly #open = new Map<string, CallQueue>();
+  /** By name, those that are the next of their wire id. */
+  readonly #byName = new Map<string, CallQueue>();
   /** By id, the number that a repetition of it gets next. */
   readonly #repetitions = new Map<string, number>();
   /** True once there was a call. */
@@ -93,10 +106,9 @@ export class OpenCalls {
   /** Adds a call and returns its id; `field` is the path of the id. */
   add(wireId: string, name: string, field: string): string {
     const id = this.#makeUnique(readWireId(wireId).id);
-    const call = { id, name, field };
-    const same = this.#open.get(wireId);
-    if (same) same.push(call);
-    else this.#open.set(wireId, [call]);
+    const call: OpenCall = { id, name, wireId, field, isAnswered: false };
+    if (!this.#open.has(wireId)) pushCall(this.#byName, name, call);
+    pushCall(this.#open, wireId, call);
     this.hasAny = true;
     return id;
   }
@@ -121,21 +133,30 @@ export class OpenCalls {
   }
 
   #findOnly(): string | undefined {
-    const [[wireId, calls] = [undefined, []], ...others] = this.#open;
-    return others.length === 0 && calls.length === 1 ? wireId : undefined;
+    const [only, other] = this.#open.keys();
+    const { calls, next } = this.#open.get(only ?? '') ?? { calls: [], next: 0 };
+    return other === undefined && calls.length - next === 1 ? only : undefined;
   }
 
   /** The same for a result that names only its tool. */
   answerNamed(name: unknown): Answered | undefined {
-    for (const [wireId, calls] of this.#open) if (calls[0]?.name === name) return this.#takeFirst(wireId);
-    return undefined;
+    const queue = this.#byName.get(name as string);
+    if (!queue) return undefined;
+    while (queue.calls[queue.next]?.isAnswered) queue.next += 1;
+    const first = queue.calls[queue.next];
+    return first && this.#takeFirst(first.wireId);
   }
 
   #takeFirst(wireId: string): Answered | undefined {
-    const calls = this.#open.get(wireId);
-    const first = calls?.shift();
-    if (calls?.length === 0) this.#open.delete(wireId);
-    return first && { id: first.id, name: first.name };
+    const queue = this.#open.get(wireId);
+    const first = queue?.calls[queue.next];
+    if (!queue || !first) return undefined;
+    first.isAnswered = true;
+    queue.next += 1;
+    const next = queue.calls[queue.next];
+    if (next) pushCall(this.#byName, next.name, next);
+    else this.#open.delete(wireId);
+    return { id: first.id, name: first.name };
   }
 
   /** Whether a call waits for its result. */
@@ -145,10 +166,17 @@ export class OpenCalls {
 
   /** No upstream accepts calls without results. */
   checkNone(): void {
-    for (const [first] of this.#open.values()) {
+    for (const { calls, next } of this.#open.values()) {
+      const first = calls[next];
       if (first) throw invalidField(first.field, 'is the id of a call without a result');
     }
   }
+}
+
+function pushCall(queues: Map<string, CallQueue>, name: string, call: OpenCall): void {
+  const queue = queues.get(name);
+  if (queue) queue.calls.push(call);
+  else queues.set(name, { calls: [call], next: 0 });
 }
 
 /** `{ type: "tool_use", id, name, input }` */

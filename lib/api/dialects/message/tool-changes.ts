@@ -18,20 +18,50 @@ interface ChangedTools {
 /** Blocks `tool_addition` and `tool_removal`; what has another shape is left out, like other unknown blocks. */
 export function changeTools(tools: readonly unknown[], messages: readonly unknown[]): ChangedTools {
   const given = tools.map((tool, at) => ({ tool, field: `tools[${at}]` }));
-  let known: readonly PlacedTool[] = given;
-  let offered: readonly PlacedTool[] = given;
+  const known = new Map(given.map((placed) => [readName(placed.tool), placed]));
+  const offered = new OfferedTools(given);
   for (const { type, tool, field } of listChanges(messages)) {
     const name = readName(tool.type === DEFINITION ? tool.definition : tool);
-    const others = offered.filter((each) => readName(each.tool) !== name);
-    if (type === 'tool_removal') offered = others;
+    if (type === 'tool_removal') offered.remove(name);
     else {
-      if (tool.type === DEFINITION) known = [...known, { tool: tool.definition, field: `${field}.tool.definition` }];
-      const added = known.findLast((each) => readName(each.tool) === name);
-      if (added) offered = [...others, { ...added, tool: withoutDeferral(added.tool) }];
+      if (tool.type === DEFINITION) known.set(name, { tool: tool.definition, field: `${field}.tool.definition` });
+      const added = known.get(name);
+      if (added) offered.replace(name, { ...added, tool: withoutDeferral(added.tool) });
     }
   }
-  if (offered === given) return { tools };
-  return { tools: offered.map(({ tool }) => tool), fields: offered.map(({ field }) => field) };
+  if (!offered.hasChanged) return { tools };
+  const left = offered.list();
+  return { tools: left.map(({ tool }) => tool), fields: left.map(({ field }) => field) };
+}
+
+/** In order, and found by name: a body has room for tens of thousands, and for as many changes. */
+class OfferedTools {
+  hasChanged = false;
+  readonly #tools: Set<PlacedTool>;
+  /** More than one of a name is refused later. */
+  readonly #byName: Map<unknown, PlacedTool[]>;
+
+  constructor(given: readonly PlacedTool[]) {
+    this.#tools = new Set(given);
+    this.#byName = Map.groupBy(given, ({ tool }) => readName(tool));
+  }
+
+  remove(name: unknown): void {
+    this.hasChanged = true;
+    for (const placed of this.#byName.get(name) ?? []) this.#tools.delete(placed);
+    this.#byName.delete(name);
+  }
+
+  /** It is the last one then. */
+  replace(name: unknown, placed: PlacedTool): void {
+    this.remove(name);
+    this.#tools.add(placed);
+    this.#byName.set(name, [placed]);
+  }
+
+  list(): readonly PlacedTool[] {
+    return [...this.#tools];
+  }
 }
 
 /** An added tool that comes with the change; others are named. */

@@ -63,7 +63,7 @@ export function readResponsesTools(
   { tools: given, tool_choice: choice, parallel_tool_calls: parallel }: ToolFields,
   added: readonly PlacedTool[] = [],
 ): ReadResponsesTools {
-  const listed: ListedTools = { functions: [], names: new Map(), customs: new Map() };
+  const listed: ListedTools = { functions: [], places: new Map(), names: new Map(), customs: new Map() };
   for (const [at, tool] of (given ?? []).entries()) listTool(tool, `tools[${at}]`, listed);
   for (const { tool, field } of added) listTool(tool, field, listed, { replaces: true });
   const chosen = choice == null ? {} : readChoice(choice, readChosenTool);
@@ -84,6 +84,8 @@ export function readResponsesTools(
 
 interface ListedTools {
   readonly functions: { readonly definition: { readonly name?: unknown }; readonly field: string }[];
+  /** Where the first function of a name is. */
+  readonly places: Map<unknown, number>;
   readonly names: Map<string, ToolName>;
   readonly customs: Map<string, CustomTool>;
   /** The type of one that would run at the vendor. */
@@ -137,10 +139,11 @@ function addTool(tool: Tool, field: string, listed: ListedTools, { namespace, re
     : { ...tool, parameters: withoutEncryption(tool.parameters) };
   const seen = typeof name === 'string' && namespace !== undefined ? joinToolName(namespace, name) : name;
   const named = { definition: { ...plain, name: seen }, field };
-  const known = replaces ? listed.functions.findIndex(({ definition }) => definition.name === seen) : -1;
-  if (known < 0) listed.functions.push(named);
+  const place = listed.places.get(seen);
+  if (place === undefined) listed.places.set(seen, listed.functions.length);
+  if (place === undefined || !replaces) listed.functions.push(named);
   else {
-    listed.functions[known] = named;
+    listed.functions[place] = named;
     listed.names.delete(`${seen}`);
     listed.customs.delete(`${seen}`);
   }
