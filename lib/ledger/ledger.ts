@@ -60,7 +60,7 @@ export interface HoldRequest {
   readonly idempotency?: IdempotencyTerms;
   /** What running calls of the wallet have used above their holds; absent if nothing. */
   readonly owed?: Micro;
-  /** What the call may cost above its hold; absent if its output is capped. */
+  /** What the call may cost above its hold; absent if no more is expected. */
   readonly excess?: Micro;
   /** How long the call has already waited for the store; counts towards the limit. */
   readonly waitedMs?: number;

@@ -104,7 +104,7 @@ export interface HoldOp extends ChargeStart {
   readonly kind: 'reserve';
   readonly owner: string;
   readonly lease: number;
-  /** What the call may cost above its hold; absent if its output is capped. */
+  /** What the call may cost above its hold; absent if no more is expected. */
   readonly excess?: Micro;
 }
 

@@ -146,6 +146,11 @@ export function countHeldTokens({ input, maxTokens }: Pick<TextEstimate, 'input'
   return { input, output: Math.max(maxTokens, HELD_OUTPUT_TOKENS_MIN) };
 }
 
+/** The dearest input price, of any band. */
+export function findDearestInput({ input, bands = [] }: TextPrice): Micro {
+  return findDearest([input, ...bands.map((band) => band.input)]);
+}
+
 /** The dearest output price, of any band. */
 export function findDearestOutput({ output, bands = [] }: TextPrice): Micro {
   return findDearest([output, ...bands.map((band) => band.output)]);

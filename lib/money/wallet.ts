@@ -82,7 +82,7 @@ export interface Charge extends SharesBudget {
   readonly endedAt: number | null;
   /** The period of the key's budget that the call counts in; null if it started without a budget. */
   readonly period: number | null;
-  /** What the call may cost above its hold, as known at its start; absent if its output is capped. */
+  /** What the call may cost above its hold, as known at its start; absent if no more is expected. */
   readonly excess?: Micro;
   /** The further budgets that the call counts in; absent if there are none. */
   readonly caps?: readonly CapPeriod[];

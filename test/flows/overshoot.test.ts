@@ -20,11 +20,12 @@ const RUB = 1_000_000n;
 function buildCatalog(url: string): object {
   const { models, upstreams, ...rest } = chatCatalog(url) as { models: readonly object[]; upstreams: object };
   const proxied = { ...models[0], id: 'proxied', aliases: [], delivery: 'buffered' };
+  const able = { upstreamAdditions: 600_000, documents: true };
   const film = { ...models[2], id: 'film', routes: [{ upstream: 'sandbox', model: 'video' }] };
   return {
     ...rest,
     upstreams: { ...upstreams, sandbox: { plugin: 'sandbox' } },
-    models: [{ ...models[0], upstreamAdditions: 600_000 }, ...models.slice(1), proxied, film],
+    models: [{ ...models[0], ...able }, ...models.slice(1), proxied, film],
   };
 }
 
@@ -118,6 +119,21 @@ for (const kind of longer([SQLITE], STORES)) {
       const { avail, charged } = await gateway.wallet(account);
       expect(charged).to.equal(60_015_000n * BigInt(statuses.filter((status) => status === 200).length));
       expect(avail > -100n * RUB, `${avail}`).to.equal(true);
+    });
+
+    it('of 30 calls at once with a file of one page by our count takes a wallet below zero by one call at most', async () => {
+      // 5 RUB are held for the page and the answer, and 200 are charged for what the vendor finds in it.
+      upstream.behave(chatAnswer('ok', { input: 200_000, output: 3 }));
+      const account = await gateway.account('1000');
+      const file_data = `data:application/pdf;base64,${Buffer.from('%PDF-1.4 << /Type /Page >>').toString('base64')}`;
+      const content = [{ type: 'file', file: { filename: 'a.pdf', file_data } }];
+      const body = { model: 'model-a', max_tokens: 600, messages: [{ role: 'user', content }] };
+      const calls = Array.from({ length: 30 }, () => send(gateway.url + CHAT, { key: account.key, body }));
+      const statuses = (await Promise.all(calls)).map(({ status }) => status);
+      expect(new Set(statuses)).to.deep.equal(new Set([200, 402]));
+      const { avail, charged } = await gateway.wallet(account);
+      expect(charged).to.equal(200_015_000n * BigInt(statuses.filter((status) => status === 200).length));
+      expect(avail > -201n * RUB, `${avail}`).to.equal(true);
     });
 
     it('of a running call leaves nothing for others, until it is paid', async () => {

@@ -15,7 +15,7 @@ import { type AnswerLimits, type PreparedCall, TextAttempts } from './attempts.t
 import { asVisionFailure } from './candidates.ts';
 import { describeAnswer } from './facts.ts';
 import { computeHold, listCacheWrites } from './hold.ts';
-import { computeOvershoot, computeUncappedExcess } from './overshoot.ts';
+import { computeExcess, computeOvershoot } from './overshoot.ts';
 import type { TextPipeline } from './pipeline.ts';
 
 export interface TextAnswerDue extends CallCost {
@@ -35,7 +35,7 @@ export class TextAnswer<Out> implements PaidCall<ReplyFinishPart, TextAnswerDue>
     const { request, model, candidates, estimate } = prepared;
     this.#prepared = prepared;
     const buffered = (candidates[0] ?? model).delivery === 'buffered';
-    const { tokensHeld } = estimate;
+    const { tokensHeld, filesExcess } = estimate;
     const maxTokens = capOutput(model, request.maxTokens);
     this.#held = countHeldTokens({ input: tokensHeld, maxTokens });
     this.terms = {
@@ -43,8 +43,7 @@ export class TextAnswer<Out> implements PaidCall<ReplyFinishPart, TextAnswerDue>
       model: model.id,
       prices: model.prices,
       amount: computeHold(model, { tokensHeld, maxTokens, writes: listCacheWrites(model, request) }),
-      // An answer without a cap may cost more than its hold.
-      excess: buffered ? computeUncappedExcess(model.price) : undefined,
+      excess: computeExcess(model.price, { buffered, filesExcess }),
     };
     const outputMax = buffered ? Number.POSITIVE_INFINITY : maxTokens;
     this.#limits = { buffered, maxTokens, outputMax, amount: this.terms.amount };

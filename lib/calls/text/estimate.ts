@@ -57,6 +57,7 @@ export async function estimateInput(request: TextRequest): Promise<InputEstimate
     tokensMax: BELIEVED_PER_COUNTED * (Math.max(tokens, Math.ceil(counted)) + known + states + files.believable),
     tokensBuffered: convertToTokens(characters) + seen + files.estimated,
     images: images > 0 ? { tokens: imageTokens, countedFrom } : undefined,
+    ...(files.believable > files.estimated && { filesExcess: files.believable - files.estimated }),
   };
 }
 

@@ -1,9 +1,16 @@
-// How far a running text call is above its hold: output beyond `max_tokens` from a buffered model, more input than held,
-// or writing to a cache that nobody asked for.
+// How far a text call may be, or is, above its hold: output beyond `max_tokens` from a buffered model, more input than
+// held, above all of files, or writing to a cache that nobody asked for.
 
 import { MAX_TOKENS_MAXIMUM } from '../../base/token-limits.ts';
 import { type Micro, maxMicro } from '../../money/money.ts';
-import { findDearestOutput, type TextPrice, type Tokens, textCost } from '../../money/price.ts';
+import {
+  findDearestInput,
+  findDearestOutput,
+  roundPerUnit,
+  type TextPrice,
+  type Tokens,
+  textCost,
+} from '../../money/price.ts';
 import type { Meter } from '../../stream/meter.ts';
 
 interface RunningText {
@@ -11,6 +18,19 @@ interface RunningText {
   /** The tokens that its hold covers. */
   readonly held: Tokens;
   readonly meter: Pick<Meter, 'exceeds' | 'promptSoFar' | 'used'>;
+}
+
+interface UncertainCall {
+  /** Its output has no cap. */
+  readonly buffered: boolean;
+  readonly filesExcess?: number | undefined;
+}
+
+/** What a call may cost above its hold, for which other calls leave the money; undefined if nothing is expected. */
+export function computeExcess(price: TextPrice, { buffered, filesExcess = 0 }: UncertainCall): Micro | undefined {
+  // Without a vendor's count, files cost what is held.
+  if (buffered) return computeUncappedExcess(price);
+  return filesExcess > 0 ? roundPerUnit(BigInt(filesExcess) * findDearestInput(price)) : undefined;
 }
 
 /**

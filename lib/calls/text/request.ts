@@ -70,6 +70,8 @@ export interface InputEstimate {
   readonly tokensBuffered: number;
   /** What its images add; undefined if it has none. */
   readonly images: ImageTokens | undefined;
+  /** Tokens that its documents and recordings may have above what is held; absent: none. */
+  readonly filesExcess?: number;
 }
 
 export interface TextRequest {

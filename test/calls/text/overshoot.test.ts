@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { MAX_TOKENS_MAXIMUM } from '../../../lib/base/token-limits.ts';
-import { computeOvershoot, computeUncappedExcess } from '../../../lib/calls/text/overshoot.ts';
+import { computeExcess, computeOvershoot, computeUncappedExcess } from '../../../lib/calls/text/overshoot.ts';
 import { estimateTokens } from '../../../lib/calls/text/tokens.ts';
 import { createMeter } from '../../../lib/stream/meter.ts';
 import { delta, usage } from './stage.ts';
@@ -51,5 +51,14 @@ describe('overshoot of a running text call', () => {
     expect(computeUncappedExcess(price)).to.equal(5000n * BigInt(MAX_TOKENS_MAXIMUM));
     const bands = [{ above: 1000, input: 2000n * RUB, output: 9000n * RUB }];
     expect(computeUncappedExcess({ ...price, bands })).to.equal(9000n * BigInt(MAX_TOKENS_MAXIMUM));
+    expect(computeExcess(price, { buffered: true, filesExcess: 1000 })).to.equal(computeUncappedExcess(price));
+  });
+
+  it('of a call with files is at most what they may have above what is held, at the dearest price of input', () => {
+    const price = { input: 1000n * RUB, output: 5000n * RUB };
+    expect(computeExcess(price, { buffered: false })).to.equal(undefined);
+    expect(computeExcess(price, { buffered: false, filesExcess: 198_000 })).to.equal(198n * RUB);
+    const bands = [{ above: 1000, input: 2000n * RUB, output: 5000n * RUB }];
+    expect(computeExcess({ ...price, bands }, { buffered: false, filesExcess: 198_000 })).to.equal(396n * RUB);
   });
 });
