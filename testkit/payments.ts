@@ -1,5 +1,7 @@
 // Payment providers opened as the gateway opens them, and orders for them.
 import { randomUUID } from 'node:crypto';
+import type { Payment } from '../lib/money/payment-rules.ts';
+import type { Store } from '../lib/store/store.ts';
 import type {
   HostClock,
   HostMemory,
@@ -9,6 +11,7 @@ import type {
   RefundOrder,
 } from '../lib/upstream/contract/payment.ts';
 import { createProvider, type OpenProvider } from '../lib/upstream/host/settings.ts';
+import { until } from './client.ts';
 
 export interface OpenedPayments extends OpenProvider<PaymentProvider> {
   /** What the provider logged. */
@@ -65,4 +68,11 @@ export function makeRefund(payment: string, more: Partial<RefundOrder> = {}): Re
     createdAt: Date.now(),
     ...more,
   };
+}
+
+/** Has a payment polled within a second, instead of 5 s after the last time. */
+export async function pollSoon({ payments }: Store, id: string): Promise<void> {
+  const find = async () => (await payments.get(id)) as Payment;
+  await until(async () => (await find()).owner === null, 20_000);
+  await payments.put('payments', [{ ...(await find()), dueAt: Date.now() }]);
 }

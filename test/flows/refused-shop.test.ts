@@ -9,6 +9,7 @@ import { requestRefund } from '../../lib/payments/operator.ts';
 import { until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { setUpOwner, type Visitor } from '../../testkit/pages.ts';
+import { pollSoon } from '../../testkit/payments.ts';
 import { SQLITE } from '../../testkit/stores.ts';
 import { startYooKassa, type YooKassa } from '../../testkit/yookassa.ts';
 import type { StoreDatabase } from '../contract/store/context.ts';
@@ -75,6 +76,7 @@ describe('a shop of YooKassa', function () {
     const [payment] = await right.store.payments.list({ wallet: account.id, phases: ['pending'], limit: 1 });
     const { id = '', ref } = payment ?? {};
     vendor.shop.pay(ref ?? '');
+    await pollSoon(right.store, id);
     const find = async () => (await right.store.payments.get(id)) ?? expect.fail('it is gone');
     await until(async () => (await find()).phase === 'credited', 20_000);
     const wish = { at: Date.now(), amount: 400n * RUB, reason: 'wish', refund: `rfd_${id}` };

@@ -15,7 +15,7 @@ describe('the ledger queue with an operation that no store accepts', () => {
       return batch.map((): Outcome => ({ status: 'done' }));
     };
     const store = { lane: 'store', batchMax: 8, apply } as unknown as LedgerStore;
-    const queue = createQueue({ store, answerWithinMs: 4000 });
+    const queue = createQueue({ store, answerWithinMs: 1500 });
     const submit = (wallet: string, id: string) =>
       queue.submit({ kind: 'topup', wallet, at: 0, amount: 1n, paymentId: id }, { persistent: false });
     const bad = submit('bad', 'p0').catch((error: unknown) => error);

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import type { Payment, PaymentPhase } from '../../lib/money/payment-rules.ts';
 import { until } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
-import { RUB } from '../../testkit/payments.ts';
+import { pollSoon, RUB } from '../../testkit/payments.ts';
 import { broken, startYooKassa, type YooKassa } from '../../testkit/yookassa.ts';
 import { newOrder } from '../contract/store/payments.ts';
 
@@ -114,6 +114,7 @@ describe('a payment through the gateway', function () {
     it('is credited if its webhook is lost', async () => {
       const payment = await order();
       vendor.shop.pay(ref(payment));
+      await pollSoon(gateway.store, payment.id);
       await reaches(payment.id, 'credited');
       expect(await topped()).to.equal(1000n * RUB);
     });
@@ -180,6 +181,7 @@ describe('a payment through the gateway', function () {
         expect(await page.text()).to.contain(`value="${button}"`);
         const reply = await press(payUrl, button);
         expect([reply.status, reply.headers.get('location')]).to.deep.equal([303, `${gateway.url}/account/wallet`]);
+        if (button === 'silent') await pollSoon(gateway.store, id);
         await reaches(id, phase);
         expect(await topped()).to.equal(sum * RUB);
         await gateway.checkMoney();

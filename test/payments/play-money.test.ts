@@ -12,7 +12,7 @@ import { until } from '../../testkit/client.ts';
 import { refuse } from '../../testkit/faulty-store.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
-import { RUB } from '../../testkit/payments.ts';
+import { pollSoon, RUB } from '../../testkit/payments.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { startYooKassa, type YooKassa } from '../../testkit/yookassa.ts';
 import { applied, giveBack, newId, reserve, walletOf } from '../contract/store/context.ts';
@@ -193,6 +193,7 @@ describe('play money through two gateways of one store', function () {
     const find = () => trial.store.payments.get(order.id);
     await until(async () => (await find())?.phase === 'pending', 90_000);
     vendor.shop.pay((await find())?.ref ?? '');
+    await pollSoon(trial.store, order.id);
     await until(async () => (await find())?.phase === 'review', 90_000);
     expect((await find())?.reason).to.contain('the upstream up');
     expect((await trial.store.ledger.wallet(wallet))?.topped).to.equal(0n);

@@ -7,6 +7,7 @@ import { until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
 import { setUpOwner } from '../../testkit/pages.ts';
+import { pollSoon } from '../../testkit/payments.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { broken, type Mishap, startYooKassa, tooMany, type YooKassa } from '../../testkit/yookassa.ts';
 import { RUB, type StoreDatabase, type StoreKind } from '../contract/store/context.ts';
@@ -104,6 +105,7 @@ function suite(kind: StoreKind): void {
       await reaches(id, 'pending');
       expect((await find(id)).payUrl).to.match(/^https:\/\/yoomoney\.ru\//);
       vendor.shop.pay(refOf(id));
+      await pollSoon(test.store, id);
       await creditedOnce(id);
     });
   }
