@@ -50,7 +50,8 @@ export class Calls {
 
   take(fields: JsonObject, out: AnswerWriter): void {
     const { tool_calls: calls, function_call: legacy } = fields;
-    if (Array.isArray(calls)) this.#takeList(calls, out);
+    // Some servers stream each piece by itself.
+    if (isFields(calls)) this.#takeList([calls].flat(), out);
     else if (isFields(legacy)) {
       const { name, arguments: json } = legacy;
       const state = this.#stateAt && { format: this.#stateAt.format, value: fields[this.#stateAt.field] };

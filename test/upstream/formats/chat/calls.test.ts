@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { calls, line, open } from './stage.ts';
+import { calls, joined, line, open } from './stage.ts';
 
 describe('calls in the chat format', () => {
   type Sent = readonly [
@@ -139,6 +139,15 @@ describe('calls in the chat format', () => {
       expect(new Set(calls(parts).map(({ id }) => id)).size).to.equal(expected.length);
     });
   }
+
+  it('comes in pieces that are no lists', () => {
+    const piece = (json: string, name: string | null) => {
+      return line({ tool_calls: { index: 0, id: '', type: 'function', function: { name, arguments: json } } });
+    };
+    const parts = open().push([piece('{', 'look'), piece('"at": 1', null), piece('}', null), line({}, 'eos_token')]);
+    expect(calls(parts).map(({ name }) => name)).to.deep.equal(['look']);
+    expect(joined(parts)).to.equal('{"at": 1}');
+  });
 
   it('has a name in pieces, which the names of tools tell from two names', () => {
     const read = (lists: readonly (readonly Sent[])[]) => {
