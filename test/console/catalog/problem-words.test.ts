@@ -28,6 +28,14 @@ describe('why a catalog does not load', () => {
     ]);
   });
 
+  it('is a price below the cost on a price list, which is named', () => {
+    const models = [sold({}, { currency: 'RUB', input: '30', output: '200' })];
+    const problem = mistakeOf(() => build(catalogOf({ models, priceLists: { partner: { factor: '0.5' } } })));
+    expect(say(problem)).to.deep.equal([
+      'text-1 в прайс-листе partner: цена 20,00 ₽ ниже закупки 30,00 ₽. Уменьшите скидку или поднимите цену модели.',
+    ]);
+  });
+
   it('is left to the words of the catalog if any of it is something else', () => {
     expect(say(`${problemOf(sold({}), sold({}))}; models[3] is strange`)).to.equal(undefined);
   });
