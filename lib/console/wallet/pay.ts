@@ -3,6 +3,7 @@
 import { fault, isFault } from '../../base/faults.ts';
 import type { OpenPayment } from '../../catalog/payments.ts';
 import type { SumBounds } from '../../catalog/topup-bounds.ts';
+import { FIRST_TOPUP_MINIMUM } from '../../money/decide.ts';
 import { formatRub, KOPECK, type Micro } from '../../money/money.ts';
 import { getOrderBounds } from '../../payments/order-bounds.ts';
 import { StoreError } from '../../store/store.ts';
@@ -21,8 +22,9 @@ import { paymentWords } from './payment-words.ts';
 const WORDS = defineWords({
   en: {
     title: 'Top up',
-    off: (minimum: string, account: string) =>
-      `Online payment is not set up. Ask the operator of this service to top up the account ${account}. The first payment must be at least ${minimum}.`,
+    off: (account: string) =>
+      `Online payment is not set up. Ask the operator of this service to top up the account ${account}.`,
+    first: (minimum: string) => `The first payment must be at least ${minimum}.`,
     record: 'Record a payment',
     amount: 'Amount (RUB)',
     least: (least: string) => `At least ${least}.`,
@@ -35,8 +37,8 @@ const WORDS = defineWords({
   },
   ru: {
     title: 'Пополнить',
-    off: (minimum: string, account: string) =>
-      `Оплата на сайте не настроена. Попросите оператора сервиса пополнить аккаунт ${account}. Первый платёж — не меньше ${minimum}.`,
+    off: (account: string) => `Оплата на сайте не настроена. Попросите оператора сервиса пополнить аккаунт ${account}.`,
+    first: (minimum: string) => `Первый платёж — не меньше ${minimum}.`,
     record: 'Зачислить платёж',
     amount: 'Сумма, ₽',
     least: (least: string) => `Не меньше ${least}.`,
@@ -76,7 +78,7 @@ export async function paySection(visit: OwnerVisit, rejected?: PayProblem): Prom
   const least = await services.payments.minimumOrder(account.id);
   if (options.length === 0)
     return html`<h2>${words.title}</h2>
-<p>${words.off(format.rub(least), account.id)}${signedIn.user.operator && html` <a href="/admin/accounts/${account.id}">${words.record}</a>`}</p>`;
+<p>${words.off(account.id)}${least >= FIRST_TOPUP_MINIMUM && ` ${words.first(format.rub(least))}`}${signedIn.user.operator && html` <a href="/admin/accounts/${account.id}">${words.record}</a>`}</p>`;
   const canSaveCard = options.some(({ open }) => open.provider.charge);
   const fields = html`<input type="hidden" name="change" value="pay">
 ${field({ name: 'amount', label: words.amount, value: rejected?.sent.text('amount') ?? '', inputmode: 'decimal', hint: words.least(format.rub(least)), error: rejected?.problem, autofocus: rejected !== undefined })}

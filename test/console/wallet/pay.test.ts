@@ -66,3 +66,22 @@ describe('the payment form', () => {
     expect(await orders()).to.deep.equal(before);
   });
 });
+
+describe('the wallet without online payment', () => {
+  it('says the least sum of the first payment until there is one', async () => {
+    const test = await startGateway({ catalog: { upstreams: {}, models: [] } });
+    try {
+      for (const [rub, isSaid] of [
+        ['0', true],
+        ['1000', false],
+      ] as const) {
+        const { id } = await test.account(rub);
+        const { text } = await (await setUpOwner(test, id)).get(WALLET);
+        expect(text).to.contain('Online payment is not set up');
+        expect(text.includes('The first payment must be at least'), rub).to.equal(isSaid);
+      }
+    } finally {
+      await test.stop();
+    }
+  });
+});
