@@ -139,6 +139,18 @@ describe('the start page of an operator', () => {
     expect(odd.status).to.equal(200);
   });
 
+  it('marks what a failed attempt may have cost in the list of attempts', async () => {
+    const { id } = await test.account();
+    const [chargeId, at] = [newId('req'), Date.now()];
+    const attempt = { at, ending: 'failed', certainty: 'possible' } as const;
+    const attempts = [newAttempt(attempt), newAttempt({ at: at + 1 })];
+    await applied(test.store, reserve(id, { chargeId, at }), settle(id, chargeId, { at, attempts }));
+    const list = await text(`/admin/calls?account=${id}`);
+    expect(list)
+      .to.match(/>₽0\.00 \(possible\)</)
+      .and.to.match(/>₽1\.00<\/td><td[^>]*>₽0\.00</);
+  });
+
   it('is not for owners', async () => {
     const owner = await setUpOwner(test, wallet);
     for (const path of ['/admin', '/admin/calls']) expect((await owner.get(path)).status).to.equal(404);

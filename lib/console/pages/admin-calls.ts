@@ -157,7 +157,7 @@ ${checkbox({ name: 'faults', label: words.faults, checked: search.isFault === tr
 async function attemptList(visit: UserVisit, attempts: readonly Attempt[]): Promise<Html> {
   const { services, language, format } = visit;
   const words = WORDS[language];
-  const { endings } = attemptWords(visit);
+  const { endings, certainties } = attemptWords(visit);
   const { states } = chargeWords(visit);
   const { ledger, accounts } = services.store;
   const calls = [...new Set(attempts.map(({ charge }) => charge))];
@@ -168,8 +168,9 @@ async function attemptList(visit: UserVisit, attempts: readonly Attempt[]): Prom
   const charges = new Map(found);
   const names = new Map(owners.map(({ id, name }) => [id, name]));
   const rows = attempts.map((attempt) => {
-    const { charge: id, wallet, at, model, upstream, ending, reason, totalMs, cost, last } = attempt;
+    const { charge: id, wallet, at, model, upstream, ending, reason, totalMs, cost, certainty, last } = attempt;
     const charge = charges.get(id);
+    const isPossible = certainty === 'possible';
     const end = reason === undefined ? endings[ending] : `${endings[ending]}: ${reason}`;
     return [
       html`<a href="/admin/ledger?id=${encodeURIComponent(id)}">${shortTime(visit, at)}</a>`,
@@ -180,7 +181,7 @@ async function attemptList(visit: UserVisit, attempts: readonly Attempt[]): Prom
       charge && (charge.state === 'settled' ? usual(states.settled) : states[charge.state]),
       words.seconds(format.number(Math.round(totalMs / 100) / 10)),
       charge && last ? format.rub(netCharged(charge)) : '',
-      cost ? format.rub(cost.costRub) : usual(words.unknown),
+      cost ? `${format.rub(cost.costRub)}${isPossible ? ` (${certainties.possible})` : ''}` : usual(words.unknown),
     ];
   });
   const places: Readonly<Record<number, 'main' | 'sum' | 'named'>> = { 0: 'main', 1: 'main', 7: 'sum', 8: 'named' };
