@@ -6,7 +6,7 @@ import type { Host } from '../contract/host.ts';
 export function createFinishReason(fault: HostFault): Host['finishReason'] {
   return (word, complaint) => {
     if (typeof word !== 'string') return undefined;
-    const [name = ''] = word.toLowerCase().split(':', 1);
+    const [name = ''] = word.toLowerCase().replaceAll('-', '_').split(':', 1);
     if (NO_WORDS.has(name) || name.endsWith('_unspecified')) return undefined;
     const known = REASONS.get(name);
     const failed = known ? undefined : findFailure(name);
@@ -19,11 +19,11 @@ export function createFinishReason(fault: HostFault): Host['finishReason'] {
 /** Mean no reason yet. */
 const NO_WORDS = new Set(['', 'null', 'none']);
 
-/** In lower case; anything else is `other`. */
+/** In lower case, with `_` for `-`; anything else is `other`. */
 const REASONS: ReadonlyMap<string, FinishReason> = byWord({
   stop: 'stop eos eos_token end end_turn stop_sequence stop_token complete completed finished done',
   length: `length max_tokens max_output_tokens max_completion_tokens max_length model_length token_limit
-    model_context_window_exceeded context_length_exceeded`,
+    model_context_window_exceeded context_length_exceeded context time_limit`,
   filter: `content_filter content_filtered content_policy sensitive safety refusal recitation blocklist blacklist
     prohibited_content spii language image_safety image_recitation image_prohibited_content guardrail_intervened
     guardrails`,

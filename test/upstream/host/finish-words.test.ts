@@ -14,6 +14,8 @@ describe('words for the end of an answer', () => {
       ['model_context_window_exceeded', 'length'],
       ['SAFETY', 'filter'],
       ['content_filter: violence', 'filter'],
+      ['content-filter', 'filter'],
+      ['tool-calls', 'tool'],
       ['tool_calls', 'tool'],
       ['function_call', 'tool'],
       ['whatever', 'other'],
@@ -25,7 +27,7 @@ describe('words for the end of an answer', () => {
   const known = {
     stop: 'stop eos eos_token end end_turn stop_sequence stop_token complete completed finished done',
     length: `length max_tokens max_output_tokens max_completion_tokens max_length model_length token_limit
-      model_context_window_exceeded context_length_exceeded`,
+      model_context_window_exceeded context_length_exceeded context time_limit`,
     filter: `content_filter content_filtered content_policy sensitive SAFETY refusal RECITATION BLOCKLIST blacklist
       PROHIBITED_CONTENT SPII LANGUAGE IMAGE_SAFETY IMAGE_RECITATION IMAGE_PROHIBITED_CONTENT guardrail_intervened
       guardrails`,
