@@ -2,6 +2,7 @@
 import { fault } from '../../base/faults.ts';
 import { audit } from '../audit.ts';
 import { priceCells, priceColumns } from '../catalog/price-table.ts';
+import { describeWarning } from '../catalog/problem-words.ts';
 import { describeRefusal, failureMessage, SAVED, savedMessage } from '../catalog/save-words.ts';
 import { changeTerms, discountForm, isTermsChange, rateForm } from '../catalog/terms-forms.ts';
 import { catalogBar } from '../catalog-bar.ts';
@@ -128,7 +129,7 @@ async function catalogPage(visit: UserVisit, notice?: Html): Promise<Page> {
   const lists = await listPriceLists(visit);
   const { version } = await services.catalogEditor.read();
   const body = html`${notice}${savedMessage(visit)}${await failureMessage(visit)}${bar ?? html`<p>${words.edit} <code>tollgate catalog check</code> ${words.check}</p>`}
-${warnings.length > 0 && html`<h2>${words.warnings}</h2>${warnings.map((warning) => message('error', warning))}`}
+${warnings.length > 0 && html`<h2>${words.warnings}</h2>${warnings.map((warning) => message('error', describeWarning(language, warning)))}`}
 ${modelTables(visit)}
 <h2>${words.saves}</h2>${await listSaves(visit)}
 <h2>${words.lists}</h2>${lists}${discountForm(visit, version)}

@@ -1,6 +1,6 @@
 // Mistakes of a catalog that forms usually lead to, in the page's language: each as the catalog itself reports it.
 import { expect } from 'chai';
-import { describeProblem } from '../../../lib/console/catalog/problem-words.ts';
+import { describeProblem, describeWarning } from '../../../lib/console/catalog/problem-words.ts';
 import { build, catalogOf, mistakeOf, TEXT } from '../../catalog/folder.ts';
 
 describe('why a catalog does not load', () => {
@@ -38,5 +38,33 @@ describe('why a catalog does not load', () => {
 
   it('is left to the words of the catalog if any of it is something else', () => {
     expect(say(`${problemOf(sold({}), sold({}))}; models[3] is strange`)).to.equal(undefined);
+  });
+});
+
+describe('what a catalog warns of', () => {
+  it('is said in the language of the page, as the catalog itself warns', () => {
+    const models = (usd: string) => ({
+      models: [
+        {
+          ...TEXT,
+          price: { input: '40', output: '240' },
+          routes: [{ upstream: 'one', model: 'their-1', cost: { currency: 'USD', input: '0.4', output: '1' } }],
+        },
+      ],
+      rates: { USD: { rub: usd, from: '2026-11-01' } },
+      priceLists: { partner: { factor: '0.9' } },
+    });
+    const before = build(catalogOf(models('80')));
+    const moved = build(catalogOf(models('120')), undefined, { pricesBefore: before.prices });
+    expect(moved.warnings.map((warning) => describeWarning('ru', warning))).to.deep.equal([
+      'text-1: цена 40,00 ₽ осталась прежней, она ниже закупки 48,00 ₽. Поднимите её.',
+      'text-1 в прайс-листе partner: цена 36,00 ₽ осталась прежней, она ниже закупки 48,00 ₽. Уменьшите скидку или поднимите цену модели.',
+    ]);
+  });
+
+  it('stays as the catalog writes it if it is a rarer warning', () => {
+    expect(describeWarning('ru', 'overrides.x: there is no model of this id')).to.equal(
+      'overrides.x: there is no model of this id',
+    );
   });
 });
