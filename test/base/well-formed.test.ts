@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { replaceLoneSurrogates } from '../../lib/base/well-formed.ts';
+import { itTimed } from '../../testkit/timed.ts';
 
 describe('replaceLoneSurrogates', () => {
   for (const [name, json, expected] of [
@@ -10,6 +11,8 @@ describe('replaceLoneSurrogates', () => {
     ['a half before a pair', '"\\ud83d\\ud83d\\ude00"', '\ufffd\u{1f600}'],
     ['a pair', '"\\ud83d\\ude00"', '\u{1f600}'],
     ['an escaped backslash before what looks like a half', '"\\\\ud83d"', '\\ud83d'],
+    ['a half behind an escaped backslash', '"\\\\\\ud83d"', '\\\ufffd'],
+    ['what looks like the second half of a pair', '"\\ud83d\\\\ude00"', '\ufffd\\ude00'],
     ['other escapes', '"\\n\\u0041\\ud7ff\\ue000"', '\nA\ud7ff\ue000'],
   ] as const) {
     it(`reads ${name}`, () => {
@@ -21,4 +24,22 @@ describe('replaceLoneSurrogates', () => {
   it('replaces a half that is not escaped', () => {
     expect(replaceLoneSurrogates('{"a":"\ud83d"}')).to.equal('{"a":"\ufffd"}');
   });
+
+  it('replaces each of many', () => {
+    const json = `"${'a\\ud83d\\ud83d\\ude00'.repeat(20_000)}"`;
+    expect(JSON.parse(replaceLoneSurrogates(json))).to.equal('a\ufffd\u{1f600}'.repeat(20_000));
+  });
+
+  it('leaves what is not JSON as wrong as it is', () => {
+    for (const json of ['"\\ud8"', '"\\ud83', '"\\ud83d\\ude']) {
+      expect(() => JSON.parse(replaceLoneSurrogates(json))).to.throw(SyntaxError);
+    }
+  });
+
+  itTimed('is quick for other escapes, such as those that Python writes for Cyrillic letters', () => {
+    const json = `"${'\\u0430'.repeat(4_000_000)}\\ud83d\\ude00"`;
+    const start = performance.now();
+    replaceLoneSurrogates(json);
+    expect(performance.now() - start).to.be.below(800);
+  }).timeout(30_000);
 });
