@@ -7,7 +7,7 @@ export interface Complaint {
   readonly words: readonly string[];
   /** An HTTP status named in the body. */
   readonly status?: number;
-  /** When to ask again, such as `34.5s`: vendors that say so in gRPC's details have no header for it. */
+  /** When to ask again, such as `34.5s`: some vendors say so in the body alone. */
   readonly retryDelay?: string;
 }
 
@@ -60,7 +60,9 @@ function within(inner: unknown, outer: Fields): Complaint {
   const all = [...codes, ...reasons, ...others].filter((code) => typeof code === 'string' || typeof code === 'number');
   const words = all.map((code) => `${code}`.toLowerCase()).filter((word) => !SILENT.has(word) && word.length < 100);
   const status = [...all, outer.status_code, error.status_code].map(Number).find(isErrorStatus);
-  const retryDelay = findRetryDelay(error.details);
+  const retryDelay =
+    findRetryDelay(error.details) ??
+    readSeconds(error.retry_after ?? outer.retry_after ?? metadata?.retry_after_seconds);
   return {
     message: raw ? `${message}: ${raw}` : message,
     words,
@@ -77,6 +79,10 @@ function listReasons(details: unknown): readonly unknown[] {
 function findRetryDelay(details: unknown): string | undefined {
   const delays = Array.isArray(details) ? details.map((detail) => readErrorFields(detail)?.retryDelay) : [];
   return delays.find((delay) => typeof delay === 'string');
+}
+
+function readSeconds(value: unknown): string | undefined {
+  return typeof value === 'number' || typeof value === 'string' ? `${value}` : undefined;
 }
 
 const SILENT = new Set(['', '0', 'error', 'null', 'none', 'api_error']);

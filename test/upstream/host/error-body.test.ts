@@ -100,6 +100,19 @@ describe('the complaint in an answer', () => {
     expect(told({ status_code: 7 })).to.deep.equal({ message: 'no message', words: ['base:7'] });
   });
 
+  it('has when to ask again where the body says so', () => {
+    for (const value of [
+      { detail: 'Request was throttled.', status: 429, retry_after: 8 },
+      { error: { message: 'm', retry_after: '8' } },
+      { error: { message: 'm', metadata: { retry_after_seconds: 8 } } },
+    ]) {
+      expect(findComplaint(value)?.retryDelay, JSON.stringify(value)).to.equal('8');
+    }
+    for (const retry_after of [null, {}, true]) {
+      expect(findComplaint({ error: { message: 'm', retry_after } })).not.to.have.property('retryDelay');
+    }
+  });
+
   it('is no longer than it helps', () => {
     expect(findComplaint({ error: { code: LONG } })?.message).to.have.length(2000);
     expect(findComplaint({ error: { message: [LONG] } })?.message).to.have.length(2000);
