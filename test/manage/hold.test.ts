@@ -1,0 +1,91 @@
+// Holds for services that run elsewhere: who may pay for one, and what a repeat does.
+import { expect } from 'chai';
+import { holdActions } from '../../lib/manage/actions/hold.ts';
+import type { Caller, Session } from '../../lib/manage/session.ts';
+import type { Operation } from '../../lib/money/decide.ts';
+import { NO_LIMITS } from '../../lib/money/key-limits.ts';
+import { SQLITE_HERE } from '../../testkit/stores.ts';
+import {
+  applied,
+  newAccount,
+  newId,
+  newWallet,
+  RUB,
+  rejection,
+  topup,
+  useStore,
+  walletOf,
+} from '../contract/store/context.ts';
+import { makeUser } from '../contract/store/people.ts';
+
+const DAY_CAP = { limit: 5n * RUB, reset: 'day', zone: 'UTC' } as const;
+
+describe('a hold for a service elsewhere', () => {
+  const context = useStore(SQLITE_HERE);
+  let wallet: string;
+  beforeEach(async () => {
+    wallet = await newWallet(context.store);
+  });
+
+  const openSession = (caller?: Partial<Caller>) =>
+    ({ store: context.store, ...(caller && { caller: { id: 'mk_1', ...caller } }) }) as Session;
+  const hold = (options: { key?: string; user?: string } = {}, caller?: Partial<Caller>) =>
+    holdActions.create(openSession(caller), wallet, 10n * RUB, { reason: 'gpu', lease: 60, ...options });
+  const refusal = async (...request: Parameters<typeof hold>) => ((await rejection(hold(...request))) as Error).message;
+
+  async function addKey(createdBy?: string): Promise<string> {
+    const key = { id: newId('key'), account: wallet, name: 'n', hash: newId('hash'), last4: 'Ab9z', createdAt: 1 };
+    await context.store.keys.add(createdBy === undefined ? key : { ...key, createdBy }, 9);
+    return key.id;
+  }
+
+  async function addMember(cap?: typeof DAY_CAP) {
+    const user = makeUser();
+    await context.store.users.add(user);
+    await context.store.users.join({ user: user.id, account: wallet, role: 'member', ...(cap && { cap }) });
+    return user;
+  }
+
+  it('is refused for a key that is revoked or expired', async () => {
+    const [revoked, expired] = [await addKey(), await addKey()];
+    await context.store.keys.revoke(revoked, Date.now());
+    await context.store.keys.limit(expired, { ...NO_LIMITS, expiresAt: 1000 }, 0);
+    for (const key of [revoked, expired]) {
+      expect(await refusal({ key })).to.equal(`The key ${key} is revoked or expired.`);
+    }
+    expect(await walletOf(context.store, wallet)).to.include({ avail: 1000n * RUB, held: 0n });
+  });
+
+  it('is refused for a key whose owner is suspended', async () => {
+    const user = await addMember();
+    const key = await addKey(user.id);
+    expect((await hold({ key })).json).to.include({ key_id: key, account_id: wallet, reason: 'gpu' });
+    await context.store.users.suspend(user, Date.now());
+    expect(await refusal({ key })).to.equal(`The user who owns the key ${key} is suspended.`);
+    expect(await walletOf(context.store, wallet)).to.include({ held: 10n * RUB });
+  });
+
+  it('counts in the cap of the member who owns the key', async () => {
+    const { id } = await addMember(DAY_CAP);
+    expect(await refusal({ key: await addKey(id) })).to.contain('cap');
+    expect(await walletOf(context.store, wallet)).to.include({ held: 0n });
+  });
+
+  it('is made once by the repeats of one request, which say so', async () => {
+    const caller = { operation: newId('op') };
+    const first = await hold({}, caller);
+    expect(first.text).to.match(/^Held 10\.00 RUB\.\n/);
+    const again = await hold({}, caller);
+    expect(again.text).to.match(/^It had been held before; nothing changed\.\n/);
+    expect(again.json).to.deep.equal({ ...first.json, repeated: true });
+    expect(await walletOf(context.store, wallet)).to.include({ held: 10n * RUB });
+  });
+
+  it('takes play money from gateways whose models cost nothing, and not from the command line', async () => {
+    wallet = await newAccount(context.store);
+    await applied(context.store, { ...topup(wallet, 1000n * RUB), isPlay: true } as Operation);
+    expect((await hold({}, { isReal: false })).json).to.include({ state: 'held' });
+    for (const caller of [{ isReal: true }, undefined]) expect(await refusal({}, caller)).to.contain('test payments');
+    expect(await walletOf(context.store, wallet)).to.include({ held: 10n * RUB });
+  });
+});
