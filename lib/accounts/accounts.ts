@@ -9,7 +9,7 @@ import type { Account } from '../store/ports/accounts.ts';
 import type { KeyRow } from '../store/ports/keys.ts';
 import type { Store } from '../store/store.ts';
 import { hashKey, makeKey } from './key.ts';
-import { checkLimits, checkRequestLimits, type RequestedLimits } from './limits.ts';
+import { checkLimits, checkRequestLimits, dropRepeats, type RequestedLimits } from './limits.ts';
 import { readZone } from './zone.ts';
 
 /** The maximum of active keys of an account, and of each of its members beside these. */
@@ -100,7 +100,7 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
   const issueKey: Accounts['issueKey'] = async (account, name, requested = {}, createdBy) => {
     const { key, row } = generateKey();
     const { createdAt } = row;
-    const limits = { ...NO_LIMITS, ...requested, zone: await readZone(users, account) };
+    const limits = { ...NO_LIMITS, ...dropRepeats(requested), zone: await readZone(users, account) };
     checkLimits(limits, createdAt);
     const creator = createdBy !== undefined && { createdBy };
     const added = await keys.add({ ...row, account, name: validateName(name), limits, ...creator }, ACTIVE_KEYS_MAX);
@@ -134,7 +134,7 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
     const row = await keys.get(id);
     if (!row) throw unknownKeyError(id);
     checkLimits({ ...NO_LIMITS, ...change }, clock());
-    const result = await keys.limit(id, { ...change, zone: await readZone(users, row.account) }, clock());
+    const result = await keys.limit(id, { ...dropRepeats(change), zone: await readZone(users, row.account) }, clock());
     if (result === 'ended') throw endedKeyError(id);
     const changed = result === 'no_key' ? undefined : await keys.get(id);
     if (!changed) throw unknownKeyError(id);

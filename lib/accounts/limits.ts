@@ -34,6 +34,11 @@ export function checkLimits({ budget, expiresAt, models, endUsers, requests }: R
   if (wrong !== undefined) throw new OperatorError(`Not a valid model id: ${JSON.stringify(wrong)}.`);
 }
 
+/** A model that is listed twice, such as by its id and an alias, is listed once. */
+export function dropRepeats<Limits extends Partial<RequestedLimits>>(limits: Limits): Limits {
+  return limits.models ? { ...limits, models: [...new Set(limits.models)] } : limits;
+}
+
 export const PER_MINUTE_MAX = 1_000_000;
 export const AT_ONCE_MAX = 100_000;
 export const WAIT_SECONDS_MAX = 60;

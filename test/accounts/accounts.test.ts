@@ -111,6 +111,15 @@ describe('accounts', () => {
     await refused(accounts.limitKey('key_none', {}), 'no key');
   });
 
+  it('lists a model once in the limits of a key, however often it is named', async () => {
+    const { id } = await accounts.create('repeats');
+    const issued = await accounts.issueKey(id, 'k', { models: ['a', 'b', 'a'] });
+    const limitsOf = async () => (await accounts.listKeys(id))[0]?.limits.models;
+    expect(await limitsOf()).to.deep.equal(['a', 'b']);
+    await accounts.limitKey(issued.id, { models: ['c', 'c'] });
+    expect(await limitsOf()).to.deep.equal(['c']);
+  });
+
   it('rejects limits that make no sense', async () => {
     const { id } = await accounts.create('no sense');
     const { id: key } = await accounts.issueKey(id, 'k');
