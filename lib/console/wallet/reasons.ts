@@ -1,13 +1,16 @@
 // Texts for the codes with which providers and our own steps say why a payment was declined or needs a review.
+import { DEFAULT_ZONE } from '../../money/key-limits.ts';
 import { NEVER_STARTED, NOT_ACCEPTED } from '../../money/payment.ts';
 import { GONE_BACK } from '../../payments/gone-back.ts';
 import { RESTORED } from '../../payments/restored.ts';
-import { defineWords, findWord, type Language } from '../language.ts';
+import { defineWords, findWord, getFormat, type Language } from '../language.ts';
 
 interface ReasonWords {
   readonly codes: Readonly<Record<string, string>>;
   /** The parts of a payment that may differ from its order. */
   readonly parts: Readonly<Record<string, string>>;
+  /** What these parts may be, beside names and numbers. */
+  readonly values: Readonly<Record<string, string>>;
   readonly sayInstead: (found: string, wanted: string) => string;
   readonly playMoney: (upstream: string) => string;
 }
@@ -44,6 +47,7 @@ const WORDS = defineWords<ReasonWords>({
         'the payment provider takes no payments for this service at the moment; its operator has been told',
     },
     parts: {},
+    values: {},
     sayInstead: (found, wanted) => `${found} instead of ${wanted}`,
     playMoney: (upstream) => `test payment, but models of the upstream ${upstream} cost real money`,
   },
@@ -96,6 +100,14 @@ const WORDS = defineWords<ReasonWords>({
       order: 'заказ',
       payment: 'платёж',
     },
+    values: {
+      succeeded: 'оплачен',
+      pending: 'ждёт оплаты',
+      canceled: 'отменён',
+      true: 'да',
+      false: 'нет',
+      null: 'нет',
+    },
     sayInstead: (found, wanted) => `${found} вместо ${wanted}`,
     playMoney: (upstream) => `платёж тестовый, а модели провайдера ${upstream} стоят настоящих денег`,
   },
@@ -115,11 +127,14 @@ const PLAY_MONEY = /^test: its money is not real, and wallets here pay for the u
 
 /** `sum: 999.99 instead of 1000.00` */
 function differenceText(language: Language, text: string): string {
-  const { codes, parts, sayInstead, playMoney } = WORDS[language];
+  const { codes, parts, values, sayInstead, playMoney } = WORDS[language];
   const known = findWord(codes, text);
   if (known !== undefined) return known;
   const [, upstream] = PLAY_MONEY.exec(text) ?? [];
   if (upstream !== undefined) return playMoney(upstream);
   const [, name = '', found = '', wanted = ''] = /^(\w+): (\S+) instead of (\S+)$/.exec(text) ?? [];
-  return name === '' ? text : `${parts[name] ?? name}: ${sayInstead(found, wanted)}`;
+  if (name === '') return text;
+  const { decimalTyped } = getFormat(language, DEFAULT_ZONE);
+  const say = (value: string) => findWord(values, value) ?? (name === 'sum' ? decimalTyped(value) : value);
+  return `${parts[name] ?? name}: ${sayInstead(say(found), say(wanted))}`;
 }
