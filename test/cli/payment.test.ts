@@ -82,6 +82,7 @@ describe('cli payment', () => {
     const decide = (id: string, ...how: string[]) => ['payment', 'decide', id, ...how, '--reason', 'seen'] as const;
     expect(await rig.refused(2, ...decide(one))).to.include('--credit');
     expect(await rig.refused(2, ...decide(one, '--credit', '5', '--reject'))).to.include('cannot be used');
+    expect(await rig.refused(2, ...decide(one, '--credit', '999.995'))).to.include('whole kopecks');
     expect(await rig.json(...decide(one, '--credit', '999.5'))).to.include({ phase: 'credited', credited_rub: 999.5 });
     expect(await rig.json(...decide(one, '--credit', '999.5'))).to.include({ repeated: true });
     expect(await rig.refused(1, ...decide(one, '--reject'))).to.include('is credited');

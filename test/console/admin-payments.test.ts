@@ -57,6 +57,8 @@ describe('payment pages of an operator', () => {
     expect(page.text).to.contain('sum: 999.99 instead of 1000').and.to.contain('under review');
     expect((await change(id, { change: 'credit', amount: 'much', reason: 'x' })).status).to.equal(400);
     expect((await change(id, { change: 'credit', amount: '1000', reason: '' })).status).to.equal(400);
+    const split = await change(id, { change: 'credit', amount: '999.995', reason: 'x' });
+    expect([split.status, split.text.includes('roubles and kopecks')], 'parts of a kopeck').to.deep.equal([400, true]);
     const verdict = { change: 'credit', amount: '1200', reason: 'the provider confirms it' };
     expect((await change(id, verdict)).headers.location).to.equal(`/admin/payments/${id}?done=done`);
     expect((await wallet()).avail).to.equal(1200n * RUB);

@@ -1,6 +1,6 @@
 // One payment for an operator: everything known about it, and the actions reserved for operators.
 import { fault } from '../../base/faults.ts';
-import { formatRub, type Micro } from '../../money/money.ts';
+import { formatRub, KOPECK, type Micro } from '../../money/money.ts';
 import type { Payment } from '../../money/payment.ts';
 import { newId } from '../../payments/ids.ts';
 import { decideReview, endDispute, type OperatorOutcome, openDispute, requestRefund } from '../../payments/operator.ts';
@@ -63,7 +63,7 @@ async function decideOnReview(visit: UserVisit, payment: Payment, sent: Form): P
   const words = paymentPageWords(visit.language);
   const reason = sent.text('reason');
   const isCredit = sent.text('change') === 'credit';
-  const amount = isCredit ? readRub(sent.text('amount'), visit.language) : null;
+  const amount = isCredit ? readKopecks(visit, sent.text('amount')) : null;
   if (amount === undefined) return refused(visit, payment, { sent, text: words.badAmount, field: 'amount' });
   if (!isLine(reason)) return refused(visit, payment, { sent, text: words.badText, field: 'reason' });
   const { store, now } = visit.services;
@@ -73,7 +73,7 @@ async function decideOnReview(visit: UserVisit, payment: Payment, sent: Form): P
 
 async function refund(visit: UserVisit, payment: Payment, sent: Form): Promise<Answer> {
   const words = paymentPageWords(visit.language);
-  const amount = readRub(sent.text('amount'), visit.language);
+  const amount = readKopecks(visit, sent.text('amount'));
   const reason = sent.text('reason');
   const id = sent.text('refund');
   if (amount === undefined) return refused(visit, payment, { sent, text: words.badAmount, field: 'amount' });
@@ -85,11 +85,17 @@ async function refund(visit: UserVisit, payment: Payment, sent: Form): Promise<A
   return finishAction(visit, payment, { sent, action: 'refund', amount, reason, outcome });
 }
 
+/** Payments are made in whole kopecks; what is not could never be refunded. */
+function readKopecks({ language }: UserVisit, text: string): Micro | undefined {
+  const amount = readRub(text, language);
+  return amount === undefined || amount % KOPECK !== 0n ? undefined : amount;
+}
+
 async function dispute(visit: UserVisit, payment: Payment, sent: Form): Promise<Answer> {
   const words = paymentPageWords(visit.language);
   const name = sent.text('dispute');
   const typed = sent.text('amount');
-  const amount = typed === '' ? null : readRub(typed, visit.language);
+  const amount = typed === '' ? null : readKopecks(visit, typed);
   if (amount === undefined) return refused(visit, payment, { sent, text: words.badAmount, field: 'amount' });
   if (!isLine(name)) return refused(visit, payment, { sent, text: words.badText, field: 'dispute' });
   const { store, now } = visit.services;

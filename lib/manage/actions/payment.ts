@@ -75,6 +75,8 @@ interface DecideOptions {
 
 async function decide({ store }: Session, id: string, { credit, reject, reason }: DecideOptions): Promise<Answer> {
   if (credit === undefined && !reject) throw new InvalidInputError('Use --credit with an amount, or --reject.');
+  if (credit !== undefined && credit % KOPECK !== 0n)
+    throw new InvalidInputError('A credit is whole kopecks: at most 2 decimals.');
   const verdict = { at: Date.now(), reason, credit: credit ?? null };
   return createAnswer(id, await decideReview(store, id, verdict), 'Decided.');
 }
