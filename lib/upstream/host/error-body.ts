@@ -92,9 +92,12 @@ function isErrorStatus(code: number): boolean {
   return Number.isInteger(code) && code >= 400 && code < 600;
 }
 
+/** Some servers have an error object in every reply, all of whose fields are empty. */
 function isFilled(value: unknown): boolean {
   if (typeof value === 'string' || value === true) return value !== '';
-  return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
+  const isSaid = (inner: unknown) =>
+    Boolean(inner) && (typeof inner !== 'object' || Object.keys(inner ?? {}).length > 0);
+  return Object.values(readErrorFields(value) ?? {}).some(isSaid);
 }
 
 function readErrorText(value: unknown): string | undefined {

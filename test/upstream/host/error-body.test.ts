@@ -100,6 +100,17 @@ describe('the complaint in an answer', () => {
     expect(told({ status_code: 7 })).to.deep.equal({ message: 'no message', words: ['base:7'] });
   });
 
+  it('is none where an error has nothing but empty fields', () => {
+    const empty = { message: '', type: '', param: '', code: null };
+    for (const error of [empty, { code: 0, message: '' }, { message: null }, { details: [], inner: {} }, [], {}]) {
+      expect(findComplaint({ error, choices: [] }), JSON.stringify(error)).to.equal(undefined);
+      expect(findComplaint({ error, message: 'm' }, true)?.message, JSON.stringify(error)).to.equal('m');
+    }
+    for (const more of [{ code: 7 }, { message: 'm' }, { details: ['m'] }, { inner: { code: 7 } }]) {
+      expect(findComplaint({ error: { ...empty, ...more } }), JSON.stringify(more)).not.to.equal(undefined);
+    }
+  });
+
   it('has when to ask again where the body says so', () => {
     for (const value of [
       { detail: 'Request was throttled.', status: 429, retry_after: 8 },

@@ -1,6 +1,6 @@
 // Errors that a chunk has in an object of its own, such as one with a vendor's name.
 import { expect } from 'chai';
-import { line, open, text } from './stage.ts';
+import { joined, line, open, text } from './stage.ts';
 
 const EMPTY = { choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }] };
 
@@ -22,5 +22,14 @@ describe('errors within objects of chunks in the chat format', () => {
       reply.push([line(delta, undefined, { search: { error: 'no results' } }), text('Ho'), line({}, 'stop')]);
       expect(reply.failure, JSON.stringify(delta)).to.equal(undefined);
     }
+  });
+
+  it('are none where all their fields are empty, as some servers have them in every chunk', () => {
+    const error = { message: '', type: '', param: '', code: null };
+    const reply = open();
+    const inChoice = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'Ho' }, error }] })}`;
+    const parts = reply.push([line({ content: 'Hi' }, undefined, { error }), inChoice, line({}, 'stop', { error })]);
+    expect(joined(parts)).to.equal('HiHo');
+    expect(reply.failure).to.equal(undefined);
   });
 });
