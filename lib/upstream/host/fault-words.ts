@@ -72,6 +72,8 @@ const MONEY =
 /** Some report an empty balance, or a plan that is used up for hours, as a rate limit: only the text tells them apart. */
 const SPENT =
   /credits?( balance)? (is|are|has been|have been) (depleted|exhausted|used up)|\busage limit (exceeded|reached)|reached (your|its|the)\b.{0,30}\busage limit/i;
+/** Others report a rate of tokens as a quota that is used up. */
+const ALLOCATED = /(?<!free )allocated quota exceeded/i;
 const KEY =
   /(api[ _-]?key|access token|credential).{0,60}(invalid|incorrect|not valid|expired|missing|disabled)|(invalid|incorrect|expired|missing).{0,20}(api[ _-]?key|access token)|not match .{0,20}service account|location is not supported|\borganization must be verified\b/i;
 const NO_MODEL =
@@ -161,9 +163,11 @@ export function createJudge(
 
   function classifyWords({ message, words }: Complaint, status: number | undefined): UpstreamFaultKind | RefusalCause {
     const name = findNamedKind(words);
-    if (name === 'rate' && SPENT.test(message.slice(0, TEXT_CHARS))) return 'quota';
+    const text = message.slice(0, TEXT_CHARS);
+    if (name === 'rate' && SPENT.test(text)) return 'quota';
+    if (name === 'quota' && ALLOCATED.test(text)) return 'rate';
     if (name !== undefined) return name;
-    const owned = findOwnKind(message.slice(0, TEXT_CHARS), status);
+    const owned = findOwnKind(text, status);
     if (owned !== undefined) return owned;
     const redefined = status === undefined ? undefined : statuses[status];
     if (redefined !== undefined) return redefined;

@@ -75,6 +75,8 @@ describe('faults by what an upstream says', () => {
     [400, { error: 'context length exceeded' }, 'request/length'],
     [422, { detail: 'bad' }, 'request'],
     [429, error('slow down', 'insufficient_quota', 'rate_limit_error'), 'quota'],
+    [429, error('Workspace allocated quota exceeded, please increase your quota limit.', 'insufficient_quota'), 'rate'],
+    [429, error('Free allocated quota exceeded.', 'insufficient_quota'), 'quota'],
     [429, error('model not found'), 'rate'],
     [429, error('You have reached your weekly usage limit'), 'quota'],
     [429, error('usage limit exceeded, 5-hour usage limit reached', null, 'rate_limit_error'), 'quota'],
