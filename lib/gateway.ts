@@ -156,7 +156,7 @@ async function compose(config: Config, foundation: Foundation): Promise<Gateway>
   const catalog = await openCatalog(config, { sandbox, store, log, timings, recordCostlyUpstream, onLosses });
 
   const throttle = createThrottle();
-  const http = openHttp(config, { sandbox, sharesPort: isMember, headersTimeoutMs: timings.headersTimeoutMs });
+  const http = openHttp(config, { sandbox, isReal, sharesPort: isMember, headersTimeoutMs: timings.headersTimeoutMs });
   const publicUrl = () => resolvePublicUrl(config, http.server);
   const metrics = await openGatewayMetrics(config, { log, isMember, catalog, http });
   reportRequests(http, { log, metrics, throttle, onRequestEnd });

@@ -149,13 +149,28 @@ const OTHERS: Readonly<Record<Exclude<Language, 'en'>, { readonly words: FaultWo
 };
 
 const WORDS = defineWords({
-  en: { bar: 'Sandbox: answers are simulated, and no money is real.', home: 'Go to your account' },
-  ru: { bar: 'Песочница: ответы и деньги ненастоящие.', home: 'Перейти в аккаунт' },
+  en: {
+    bar: 'Sandbox: answers are simulated, and no money is real.',
+    realBar: 'Besides the models of the sandbox there are real ones here: calls to them cost real money.',
+    home: 'Go to your account',
+  },
+  ru: {
+    bar: 'Песочница: ответы и деньги ненастоящие.',
+    realBar: 'Кроме моделей песочницы здесь есть настоящие: запросы к ним стоят настоящих денег.',
+    home: 'Перейти в аккаунт',
+  },
 });
 
+/** Of a service that may have the sandbox. */
+export interface SandboxState {
+  readonly sandbox: boolean;
+  /** Whether a real upstream was added beside it. */
+  readonly isReal: () => boolean;
+}
+
 /** The banner on every page of a sandbox. */
-export function sandboxWords(language: Language): string {
-  return WORDS[language].bar;
+export function sandboxWords(language: Language, { isReal }: Pick<SandboxState, 'isReal'>): string {
+  return isReal() ? WORDS[language].realBar : WORDS[language].bar;
 }
 
 /** The link on an error page. */

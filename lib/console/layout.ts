@@ -140,7 +140,7 @@ ${scriptsFor(body).map(
 )}</head>
 <body>
 <a class="skip" href="#content">${words.skip}</a>
-${visit.services.sandbox && html`<aside class="sandbox" aria-label="${words.notice}">${sandboxWords(visit.language)}</aside>`}
+${visit.services.sandbox && html`<aside class="sandbox" aria-label="${words.notice}">${sandboxWords(visit.language, visit.services)}</aside>`}
 <header${visit.path.startsWith('/admin') && html` class="many"`}>
 <a class="brand" href="${visit.signedIn ? '/account' : '/login'}">Tollgate</a>
 ${visit.signedIn && navigation(visit)}

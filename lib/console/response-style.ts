@@ -1,7 +1,7 @@
 // How pages answer: errors as HTML, no foreign scripts or frames, nothing cached.
 import type { Fault } from '../base/faults.ts';
 import type { RenderedFault, ResponseStyle } from '../http/response-style.ts';
-import { faultWords, homeWords, sandboxWords } from './fault-words.ts';
+import { faultWords, homeWords, type SandboxState, sandboxWords } from './fault-words.ts';
 import { html } from './html.ts';
 import { LANGUAGES } from './language.ts';
 
@@ -18,24 +18,19 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const pageStyle: ResponseStyle = {
-  headers: {
-    'content-security-policy': POLICY,
-    'x-content-type-options': 'nosniff',
-    'referrer-policy': 'same-origin',
-    'cache-control': 'no-store',
-  },
-  renderFault: (reason) => renderFault(reason, false),
+const HEADERS = {
+  'content-security-policy': POLICY,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'same-origin',
+  'cache-control': 'no-store',
 };
 
-const sandboxStyle: ResponseStyle = { ...pageStyle, renderFault: (reason) => renderFault(reason, true) };
-
 /** Every page of a sandbox says that it is one. */
-export function choosePageStyle({ sandbox }: { readonly sandbox: boolean }): ResponseStyle {
-  return sandbox ? sandboxStyle : pageStyle;
+export function choosePageStyle(state: SandboxState): ResponseStyle {
+  return { headers: HEADERS, renderFault: (reason) => renderFault(reason, state) };
 }
 
-function renderFault(reason: Fault, isSandbox: boolean): RenderedFault {
+function renderFault(reason: Fault, state: SandboxState): RenderedFault {
   const status = reason.output.statusCode;
   // The visitor's language is not known here.
   const lines = LANGUAGES.map((language) => {
@@ -44,7 +39,7 @@ function renderFault(reason: Fault, isSandbox: boolean): RenderedFault {
   });
   const page = html`<html lang="en"><head><meta charset="utf-8"><title>${status} · Tollgate</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="stylesheet" href="/static/style.css">
-</head><body>${isSandbox && html`<aside class="sandbox">${LANGUAGES.map((language) => html`${sandboxWords(language)} `)}</aside>`}<header><a class="brand" href="/account">Tollgate</a></header><main><h1>${status}</h1>
+</head><body>${state.sandbox && html`<aside class="sandbox">${LANGUAGES.map((language) => html`${sandboxWords(language, state)} `)}</aside>`}<header><a class="brand" href="/account">Tollgate</a></header><main><h1>${status}</h1>
 ${lines}</main></body></html>`;
   return { type: 'text/html; charset=utf-8', body: `<!doctype html>\n${page.text}\n` };
 }

@@ -17,7 +17,7 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 };
 
-const pageFace = choosePageStyle({ sandbox: false });
+const pageFace = choosePageStyle({ sandbox: false, isReal: () => false });
 const { 'cache-control': _, ...headers } = pageFace.headers;
 const staticFace: ResponseStyle = { ...pageFace, headers: { ...headers, 'cache-control': 'public, max-age=3600' } };
 

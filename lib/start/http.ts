@@ -3,6 +3,7 @@
 import { styleAt as apiFaceAt } from '../api/response-styles.ts';
 import type { Throttle } from '../api/throttle.ts';
 import type { Config } from '../config.ts';
+import type { SandboxState } from '../console/fault-words.ts';
 import { choosePageStyle, isPagePath } from '../console/response-style.ts';
 import { type FinishedRequest, logRequest } from '../http/access-log.ts';
 import { warnOfProxyOnce } from '../http/client-address.ts';
@@ -11,8 +12,7 @@ import { onPreResponse, onRequest } from '../http/reply.ts';
 import { createHttp, type Http } from '../http/server.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 
-interface ServerTerms {
-  readonly sandbox: boolean;
+interface ServerTerms extends SandboxState {
   /** Other workers of this start listen on the same port. */
   readonly sharesPort: boolean;
   readonly headersTimeoutMs: number | undefined;
@@ -20,8 +20,8 @@ interface ServerTerms {
 
 type ServerConfig = Pick<Config, 'host' | 'port' | 'clientStallMs' | 'publicUrl' | 'trustedProxies'>;
 
-export function openHttp(config: ServerConfig, { sandbox, sharesPort, headersTimeoutMs }: ServerTerms): Http {
-  const pageStyle = choosePageStyle({ sandbox });
+export function openHttp(config: ServerConfig, { sharesPort, headersTimeoutMs, ...state }: ServerTerms): Http {
+  const pageStyle = choosePageStyle(state);
   return createHttp({
     host: config.host,
     port: config.port,

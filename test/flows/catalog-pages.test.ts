@@ -313,3 +313,23 @@ describe('the catalog on pages without SECRETS_KEY', () => {
     }
   });
 });
+
+describe('a sandbox to which pages have added a real upstream', () => {
+  it('says that calls cost real money, on error pages too', async () => {
+    const upstream = await startUpstream(chatAnswer('Hello.'));
+    const test = await startGateway({ catalog: {}, env: { ...ENV, SANDBOX: 'on' }, timings: { catalogPollMs: 20 } });
+    try {
+      const operator = await setUpOperator(test);
+      const bars = async () => {
+        const pages = await Promise.all([CATALOG, '/admin/nothing'].map((path) => operator.get(path)));
+        return pages.map(({ text }) => /<aside class="sandbox"[^>]*>([^<]*)</.exec(text)?.[1] ?? '');
+      };
+      for (const bar of await bars()) expect(bar).to.contain('no money is real');
+      await operator.submit(UPSTREAMS, { vendor: 'chat', name: 'vendor', url: `${upstream.url}/v1`, key: KEY });
+      await until(async () => (await bars()).every((bar) => bar.includes('cost real money')));
+    } finally {
+      await test.stop();
+      await upstream.close();
+    }
+  });
+});
