@@ -9,6 +9,8 @@ export interface Complaint {
   readonly status?: number;
   /** When to ask again, such as `34.5s`: some vendors say so in the body alone. */
   readonly retryDelay?: string;
+  /** Said by a vendor behind the upstream: about the account of the upstream there, if about one. */
+  readonly isBehind?: boolean;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -68,6 +70,7 @@ function within(inner: unknown, outer: Fields): Complaint {
     words,
     ...(status !== undefined && { status }),
     ...(retryDelay !== undefined && { retryDelay }),
+    ...(raw && { isBehind: true }),
   };
 }
 

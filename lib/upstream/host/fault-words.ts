@@ -181,7 +181,10 @@ export function createJudge(
   }
 
   return (complaint, status) => {
-    const kind = classifyComplaint(complaint, status);
+    const said = classifyComplaint(complaint, status);
+    // Of an account behind the upstream: its own would be refused in its own words.
+    const isOther = complaint.isBehind && (said === 'quota' || said === 'auth');
+    const kind = isOther ? (status === 429 ? 'rate' : 'server') : said;
     if (isCause(kind)) return { kind: 'request', about: kind };
     const about = kind === 'request' ? findRefusalCause(complaint.message.slice(0, TEXT_CHARS)) : undefined;
     return { kind, ...(about !== undefined && { about }) };

@@ -8,6 +8,10 @@ const host = createHostFault({
 });
 
 const error = (message: string, code?: unknown, type?: string) => ({ error: { message, code, type } });
+/** What a broker says of a vendor behind it. */
+const behind = (raw: string, code: number) => ({
+  error: { message: 'Provider returned error', code, metadata: { raw } },
+});
 
 /** `request/length`, or the kind alone. */
 const named = ({ kind, about }: { kind: string; about?: string }) => (about === undefined ? kind : `${kind}/${about}`);
@@ -75,6 +79,10 @@ describe('faults by what an upstream says', () => {
     [400, { error: 'context length exceeded' }, 'request/length'],
     [422, { detail: 'bad' }, 'request'],
     [429, error('slow down', 'insufficient_quota', 'rate_limit_error'), 'quota'],
+    [429, behind('You exceeded your current quota, please check your plan and billing details.', 429), 'rate'],
+    [400, behind('Your credit balance is too low to access the API', 400), 'server'],
+    [401, behind('Incorrect API key provided', 401), 'server'],
+    [400, behind('prompt is too long: 210000 tokens > 200000 maximum', 400), 'request/length'],
     [429, error('Workspace allocated quota exceeded, please increase your quota limit.', 'insufficient_quota'), 'rate'],
     [429, error('Free allocated quota exceeded.', 'insufficient_quota'), 'quota'],
     [429, error('model not found'), 'rate'],
