@@ -28,12 +28,14 @@ interface AutoTopupOptions {
   readonly alerts: Pick<Alerts, 'queueAlert'>;
   /** Average pause between two checks of all wallets. */
   readonly everyMs?: number;
+  /** Limits how often a low wallet is checked, however many calls it makes. */
+  readonly gapMs?: number;
 }
 
 export interface AutoTopup {
   /** Wraps a ledger to notice calls that leave little money and calls that are refused for lack of it. */
   watch(ledger: Ledger): Ledger;
-  /** Starts a check of a wallet, at most one a second; does not wait for it. */
+  /** Starts a check of a wallet, at most one in `gapMs`; does not wait for it. */
   checkSoon(wallet: string): void;
   /** Reports a call that was refused for lack of money before it reached the ledger. */
   reportRefusal(wallet: string): void;
@@ -48,18 +50,19 @@ export interface AutoTopup {
 }
 
 const EVERY_MS = 30_000;
+const GAP_MS = 1000;
 const ROWS_PER_PAGE = 200;
 /** Steps of one check: an order's end, a resumption, a new order, its end, and some spare. */
 const STEPS_MAX = 6;
 
 export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
-  const { store, payments, bounds, now, log, alerts, everyMs = EVERY_MS } = options;
+  const { store, payments, bounds, now, log, alerts, everyMs = EVERY_MS, gapMs = GAP_MS } = options;
   /** Thresholds of wallets with automatic top-up enabled, as of the last check. */
   const thresholds = new Map<string, Micro>();
   const runningChecks = new Map<string, Promise<void>>();
   /** When a call of a wallet was last refused for lack of money; such a call overrides the threshold. */
   const refusedAtByWallet = new Map<string, number>();
-  /** Wallets checked within the last second; true if another check was requested meanwhile. */
+  /** Wallets checked within `gapMs`; true if another check was requested meanwhile. */
   const recentChecks = new Map<string, boolean>();
   let timer: NodeJS.Timeout | undefined;
   let round: Promise<void> | undefined;
@@ -76,7 +79,7 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
       const again = recentChecks.get(wallet);
       recentChecks.delete(wallet);
       if (again) checkSoon(wallet);
-    }, GAP_MS).unref();
+    }, gapMs).unref();
     void checkWallet(wallet).catch((err: unknown) => log.warn({ err, account: wallet }, CHECK_FAILED));
   }
 
@@ -274,5 +277,3 @@ const CHECK_FAILED = 'could not check an automatic top-up';
 const PAID_PHASES = ['credited', 'partly_refunded'] as const;
 /** How many of the newest credited payments are searched for one that ends a pause. */
 const PAID_MAX = 5;
-/** Limits how often a low wallet is checked, however many calls it makes. */
-const GAP_MS = 1000;

@@ -30,7 +30,7 @@ describe('automatic top-ups and their owners', () => {
   });
   afterEach(() => topups.stop());
 
-  const topupsOf = (store = stage.store, more: { readonly everyMs?: number } = {}) =>
+  const topupsOf = (store = stage.store, more: { readonly everyMs?: number; readonly gapMs?: number } = {}) =>
     createAutoTopup({
       store,
       payments: service.payments,
@@ -140,6 +140,27 @@ describe('automatic top-ups and their owners', () => {
     const call = { chargeId: newId('req'), wallet: stage.wallet, key: 'key', kind: 'text', model: 'm' } as const;
     await rejection(topups.watch(plain).hold({ ...call, prices: '{}', amount: 1200n * RUB }));
     await until(async () => (await row()).order !== null);
+  });
+
+  it('are checked at once, and only once more after a while, however many calls ask for it', async () => {
+    const faults = createFaultyStore(stage.store);
+    let reads = 0;
+    faults.always('payments.autoTopup', (call) => {
+      reads += 1;
+      return call();
+    });
+    const one = topupsOf(faults.store, { gapMs: 20 });
+    const rest = () => new Promise((resolve) => setTimeout(resolve, 60));
+    for (let calls = 0; calls < 5; calls += 1) one.checkSoon(stage.wallet);
+    expect(reads).to.equal(1);
+    await until(() => reads === 2);
+    await rest();
+    one.checkSoon(stage.wallet);
+    expect(reads).to.equal(3);
+    await rest();
+    await one.stop();
+    one.checkSoon(stage.wallet);
+    expect(reads).to.equal(3);
   });
 
   it('are read again after a refused call, unless a check found them disabled or paused', async () => {
