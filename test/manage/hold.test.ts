@@ -4,6 +4,7 @@ import { holdActions } from '../../lib/manage/actions/hold.ts';
 import type { Caller, Session } from '../../lib/manage/session.ts';
 import type { Operation } from '../../lib/money/decide.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
+import { SERVICE_OWNER } from '../../lib/money/operations.ts';
 import { SQLITE_HERE } from '../../testkit/stores.ts';
 import {
   applied,
@@ -78,7 +79,29 @@ describe('a hold for a service elsewhere', () => {
     const again = await hold({}, caller);
     expect(again.text).to.match(/^It had been held before; nothing changed\.\n/);
     expect(again.json).to.deep.equal({ ...first.json, repeated: true });
+    const other = holdActions.create(openSession({ id: 'mk_1', ...caller }), wallet, RUB, { reason: 'gpu', lease: 60 });
+    expect(((await rejection(other)) as Error).message).to.equal('The id of this hold was used for another one.');
     expect(await walletOf(context.store, wallet)).to.include({ held: 10n * RUB });
+  });
+
+  it('says how it ended when it can no longer be changed', async () => {
+    const [session, operation] = [openSession(), newId('op')];
+    await hold({}, { operation });
+    const id = `hold_${operation}`;
+    expect((await holdActions.settle(session, id, 4n * RUB, {})).text).to.match(/^Charged 4\.00 RUB\.\n/);
+    const repeat = await holdActions.settle(session, id, 4n * RUB, {});
+    expect(repeat.text).to.match(/^It had been settled before; nothing changed\.\n/);
+    const released = (await rejection(holdActions.release(session, id))) as Error;
+    expect(released.message).to.equal(`The hold ${id} is settled with 4.00 RUB: it cannot be changed any more.`);
+    const renewed = (await rejection(holdActions.renew(session, id, { lease: 60 }))) as Error;
+    expect(renewed.message).to.equal(`The hold ${id} is settled with 4.00 RUB: its lease cannot be renewed.`);
+  });
+
+  it('cannot be renewed after its lease, although nobody has given it back yet', async () => {
+    const { hold_id: id } = (await hold({}, { operation: newId('op') })).json as { hold_id: string };
+    await context.store.ledger.renewLease({ charge: id, owner: SERVICE_OWNER, lease: 1, now: 0 });
+    const late = (await rejection(holdActions.renew(openSession(), id, { lease: 60 }))) as Error;
+    expect(late.message).to.equal(`The hold ${id} is held, but its lease is over: its lease cannot be renewed.`);
   });
 
   it('takes play money from gateways whose models cost nothing, and not from the command line', async () => {
