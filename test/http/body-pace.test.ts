@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { isFault } from '../../lib/base/faults.ts';
-import { readBody } from '../../lib/http/body.ts';
+import { BODY_BYTES_MAX, readBody, readPieces } from '../../lib/http/body.ts';
 import { createMemoryQuota } from '../../lib/http/memory-quota.ts';
 import { itTimed } from '../../testkit/timed.ts';
 
@@ -36,6 +36,14 @@ describe('body with default limits', () => {
     );
     return { request, outcome };
   }
+
+  it('in pieces is refused by its announced length before it is read', () => {
+    const reservation = createMemoryQuota({ bytesMax: 1, ownerBytesMax: 1 }).reserve('key');
+    const options = { signal: new AbortController().signal, reservation, onChunk: () => undefined };
+    const announce = (bytes: number) => ({ headers: { 'content-length': `${bytes}` } }) as IncomingMessage;
+    expect(() => readPieces(announce(BODY_BYTES_MAX + 1), options)).to.throw('larger than 48 MiB');
+    expect(() => readPieces(announce(1025), { ...options, limits: { bytesMax: 1024 } })).to.throw('larger than 1 KiB');
+  });
 
   itTimed('may be idle for ten seconds', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
