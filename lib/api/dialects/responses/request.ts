@@ -1,5 +1,6 @@
 // Turns a responses body into the engine's request.
 import { fault } from '../../../base/faults.ts';
+import { isRecord } from '../../../base/record.ts';
 import { MAX_TOKENS_DEFAULT, MAX_TOKENS_MAXIMUM } from '../../../base/token-limits.ts';
 import type { TextRequest } from '../../../calls/text/request.ts';
 import { readSpending } from '../../spending.ts';
@@ -16,8 +17,9 @@ import { readResponsesTools } from './tools.ts';
 
 export function parseResponsesRequest(body: unknown): TextRequest {
   refuseMisplacedBody(body, { needs: 'input', has: 'messages', path: '/api/v1/chat/completions' });
+  // First, as a stored prompt comes without `input`.
+  refuseStored(body);
   const fields = checkFields<ResponsesFields>(responsesFields, body);
-  refuseStored(fields);
   const { tools, names } = readResponsesTools(fields, listAddedTools(fields.input));
   const { system, messages, images, answerImages, files, hasCalls } = readInput(fields.input);
   const prompt = [...readSystem(fields.instructions, 'instructions'), ...system];
@@ -45,7 +47,9 @@ export function parseResponsesRequest(body: unknown): TextRequest {
 }
 
 /** Nothing is stored between two requests, and nothing runs without a client. */
-function refuseStored({ previous_response_id: previous, conversation, prompt, background }: ResponsesFields): void {
+function refuseStored(body: unknown): void {
+  if (!isRecord(body)) return;
+  const { previous_response_id: previous, conversation, prompt, background } = body;
   if (previous != null) throw fault('response_not_stored');
   if (conversation != null) {
     throw invalidField(

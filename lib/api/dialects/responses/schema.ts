@@ -22,10 +22,6 @@ export interface ResponsesFields extends ToolFields {
   readonly stop?: string | readonly unknown[] | null;
   readonly prompt_cache_key?: string | null;
   readonly prompt_cache_retention?: string | null;
-  readonly previous_response_id?: unknown;
-  readonly conversation?: unknown;
-  readonly prompt?: unknown;
-  readonly background?: boolean | null;
 }
 
 const METADATA_ENTRIES_MAX = 16;

@@ -298,6 +298,7 @@ describe('responses requests', () => {
   const refusals: readonly (readonly [body: object, message: RegExp])[] = [
     [{ previous_response_id: 'resp_1' }, /^Invalid `previous_response_id`: .* send the items .* in `input` instead\.$/],
     [{ conversation: { id: 'conv_1' } }, /^Invalid `conversation`: .* send its items in `input` instead\.$/],
+    [{ input: undefined, prompt: { id: 'pmpt_1' } }, /^Invalid `prompt`: names a prompt, but none is stored here/],
     [{ prompt: { id: 'pmpt_1' } }, /^Invalid `prompt`: .* `instructions` and `input` instead\.$/],
     [{ background: true }, /^Invalid `background`: .* use `stream` instead\.$/],
     [{ input: [user('hi'), { type: 'item_reference', id: 'x' }] }, /^Invalid `input\[1\]\.type`: .*`store: false`/],
