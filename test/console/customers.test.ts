@@ -134,7 +134,8 @@ describe('the pages of customers', () => {
     const href = `/admin/accounts/${id}/calls?from=${day}&to=${day}`;
     expect(await text(`/admin/accounts/${id}`))
       .to.contain(`"${href.replaceAll('&', '&amp;')}"`)
-      .and.to.contain(`Time zone of the account: ${zone}.`);
+      .and.to.contain(`Time zone of the account: ${zone}.`)
+      .and.to.contain(`What is left at the end of this day (${zone}) is taken back.`);
     expect(await text(href)).to.contain(chargeId);
   });
 

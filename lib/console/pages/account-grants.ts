@@ -26,7 +26,8 @@ const WORDS = defineWords({
     reason: 'Reason',
     reasonHint: 'The owner sees it.',
     last: 'Last day',
-    lastHint: 'What is left at the end of this day is taken back. Leave empty for a bonus that never expires.',
+    lastHint: (zone: string) =>
+      `What is left at the end of this day (${zone}) is taken back. Leave empty for a bonus that never expires.`,
     opens: 'Can be spent before the first payment',
     monthly: 'Monthly bonus',
     monthlyNow: (amount: string, reason: string) => `${amount} a month: ${reason}`,
@@ -53,7 +54,8 @@ const WORDS = defineWords({
     reason: 'Причина',
     reasonHint: 'Её увидит владелец.',
     last: 'Последний день',
-    lastHint: 'В конце этого дня остаток спишется. Оставьте пустым для бессрочного бонуса.',
+    lastHint: (zone: string) =>
+      `В конце этого дня (часовой пояс ${zone}) остаток спишется. Оставьте пустым для бессрочного бонуса.`,
     opens: 'Можно тратить до первого платежа',
     monthly: 'Ежемесячный бонус',
     monthlyNow: (amount: string, reason: string) => `${amount} в месяц: ${reason}`,
@@ -83,7 +85,8 @@ export async function grantForms(
   wallet: { readonly grants?: string },
 ): Promise<Html> {
   const words = WORDS[visit.language];
-  const grants = await listGrants(visit.services.store, wallet);
+  const { store } = visit.services;
+  const [grants, zone] = await Promise.all([listGrants(store, wallet), readZone(store.users, account.id)]);
   const action = `/admin/accounts/${account.id}`;
   const revoke = grants.map(({ id, reason }, at) =>
     form(visit, {
@@ -100,7 +103,7 @@ ${field({ ...typedFields(visit, { change: 'grant_revoke', grant: id })('reason')
   const give = html`<input type="hidden" name="change" value="grant"><input type="hidden" name="grant" value="${makeGrantId()}">
 ${field({ ...typed('amount'), id: 'grant-amount', label: words.amount, inputmode: 'decimal' })}
 ${field({ ...typed('reason'), id: 'grant-reason', label: words.reason, hint: words.reasonHint })}
-${field({ ...typed('last'), id: 'grant-last', label: words.last, type: 'date', hint: words.lastHint, optional: true })}
+${field({ ...typed('last'), id: 'grant-last', label: words.last, type: 'date', hint: words.lastHint(zone), optional: true })}
 ${checkbox({ name: 'opens', label: words.opens, checked: opens })}${codeField(visit, 'grant')}`;
   return html`<h2>${words.title}</h2>
 ${grants.length > 0 && grantTable(visit, grants)}
