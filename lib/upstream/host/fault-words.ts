@@ -77,7 +77,7 @@ const ALLOCATED = /(?<!free )allocated quota exceeded/i;
 const KEY =
   /(api[ _-]?key|access token|credential).{0,60}(invalid|incorrect|not valid|expired|missing|disabled)|(invalid|incorrect|expired|missing).{0,20}(api[ _-]?key|access token)|not match .{0,20}service account|location is not supported|\borganization must be verified\b/i;
 const NO_MODEL =
-  /(model|deployment|endpoint)\b.{0,120}(not found|not exist|not available|no longer available|not supported|deprecated|decommissioned)|(unknown|unsupported|no such) model\b|not a valid model\b|(not supported|deprecated) (for|with|by|in|on) (this|the) (model|endpoint)|does not support .{1,60} (for|with) this model|does not support (the )?parameter\b|parameter does not support|supported api model names|not a multimodal model|api version not supported|invalid model name|un(recognized|supported) (request argument|parameter)|\bproperty\b.{0,60}\bis unsupported|does not support (tools|thinking)|--enable-auto-tool-choice|extra inputs are not permitted|(invalid|failed to parse) model[_ ]uri|no endpoints found|^not found$|page not found|cannot post|invalid url|模型不存在/i;
+  /(model|deployment|endpoint)\b.{0,120}(not found|not exist|not available|no longer available|not supported|deprecated|decommissioned)|(unknown|unsupported|no such) model\b|not a valid model\b|(not supported|deprecated) (for|with|by|in|on) (this|the) (model|endpoint)|does not support .{1,60} (for|with) this model|does not support (the )?([\w'`-]+ )?parameter\b|parameter does not support|does not support this tool_choice|response_format type is unavailable|only .{1,20} is allowed for this model|only works in thinking mode|is not enabled for (this model|models\/)|system role not supported|is only supported in|please use \/v1\/|supported api model names|not a multimodal model|api version not supported|invalid model name|un(recognized|supported) (request argument|param(eter)?\b)|unknown field: parameter|unknown name "\w+": cannot find field|\bproperty\b.{0,60}\bis unsupported|does not support (tools|thinking|output format)|--enable-auto-tool-choice|extra inputs are not permitted|(invalid|failed to parse) model[_ ]uri|no endpoints found|^not found$|page not found|request (was sent )?to (an )?https (port|server)|cannot post|invalid url|模型不存在/i;
 
 /** A passing state, which some report as a bad request. */
 const TOO_FAST = /\brate limit\w* (was |has been )?(exceeded|reached|hit)|too many (concurrent )?requests/i;
@@ -119,7 +119,7 @@ const TEXT_CHARS = 1000;
 const MERE_REFUSALS: ReadonlySet<number | undefined> = new Set([undefined, 400, 422]);
 
 /** Statuses that say more than the host's texts do, unless those are about money. */
-const TOLD_BY_STATUS: ReadonlySet<number | undefined> = new Set([408, 429]);
+const TOLD_BY_STATUS: ReadonlySet<number | undefined> = new Set([402, 408, 429]);
 
 /** Classifies messages by common words and texts, after the plugin's own. */
 export function createJudge(

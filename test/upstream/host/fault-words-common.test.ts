@@ -109,6 +109,21 @@ const SENTENCES: Meanings = {
     x is not a multimodal model
     API version not supported
     Invalid model name passed in model=x
+    This model does not support the effort parameter.
+    deepseek-reasoner does not support this tool_choice
+    This response_format type is unavailable now
+    invalid temperature: only 1 is allowed for this model
+    Budget 0 is invalid. This model only works in thinking mode.
+    Function calling is not enabled for this model
+    System role not supported
+    This model is only supported in v1/responses and not in v1/chat/completions.
+    Function tools with reasoning_effort are not supported for gpt-6. Please use /v1/responses instead.
+    'claude-x' does not support output format.
+    Unsupported param: tools
+    unknown field: parameter stream_options is not a valid field
+    Invalid JSON payload received. Unknown name "prompt_cache_key": Cannot find field.
+    The plain HTTP request was sent to HTTPS port
+    Client sent an HTTP request to an HTTPS server.
     "auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set
     模型不存在`,
   rate: `Rate limit exceeded, please try again later

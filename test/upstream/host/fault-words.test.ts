@@ -113,6 +113,7 @@ describe('faults by what an upstream says', () => {
     [403, error('Project `p` does not have access to model `m`', 'model_not_found'), 'auth'],
     [401, error('The model m is not available'), 'auth'],
     [402, error('The model m is not available'), 'quota'],
+    [402, error('Prompt tokens limit exceeded: 5000 > 1000. Upgrade to a paid account'), 'quota'],
     [403, error('Blocked by our moderation system', 'permission_error'), 'request/content'],
     [403, error('NSFW', 'access_denied'), 'request/content'],
     [403, error('No.', 'content_filter', 'permission_error'), 'request/content'],
