@@ -94,7 +94,7 @@ const CAUSES: readonly (readonly [about: RefusalCause, text: RegExp])[] = [
   ],
   [
     'image',
-    /(could not|unable to|cannot|can't|failed to) (process|decode|read|parse|load|open|download|fetch)\b.{0,40}\bimage|\bimage\b.{0,60}\b(invalid|corrupt|unreadable|not (a )?valid)|(represent|loaded as) a valid image|cannot identify image|image format is (illegal|not supported)|(invalid|corrupt(ed)?)\b.{0,30}\bimage|unsupported image\b|image (\([^)]{1,20}\) )?(length|dimensions|exceeds|must match|does not match|(size |file )?is too (large|small))/i,
+    /(could not|unable to|cannot|can't|failed to) (process|decode|read|parse|load|open|download|fetch)\b.{0,40}\bimage|\bimage\b.{0,60}\b(invalid|corrupt|unreadable|not (a )?valid)|(represent|loaded as) a valid image|cannot identify image|image format is (illegal|not supported)|(invalid|corrupt(ed)?)\b.{0,30}\bimage|unsupported image\b|image (\([^)]{1,20}\) )?(length|dimensions|exceeds|must match|does not match|(size |file )?is too (large|small))|图片.{0,12}(错误|超过限制)/i,
   ],
   [
     'length',

@@ -199,6 +199,8 @@ const SENTENCES: Meanings = {
     The size of the input image (230 MB) exceeds the limit
     The image format is illegal and cannot be opened
     cannot identify image file <_io.BytesIO object at 0x7f>
+    图片输入格式/解析错误
+    输入图片数量超过限制
     Image, 'data:image/png', could not be loaded as a valid image`,
   'request/length': `It exceeds the context window
     It exceeds the context size
