@@ -58,10 +58,10 @@ function renderPayment(entry: Entry, language: Language, till: Till): string {
   const status = till.currentStatus(entry);
   const left = till.unrefundedSum(entry);
   const facts = [
-    [words.sum, formatRoubles(BigInt(entry.amount))],
+    [words.sum, formatRoubles(language, BigInt(entry.amount))],
     [words.order, `${entry.order}: ${entry.description}`],
     [words.state, words[status]],
-    ...(entry.refunds.length > 0 ? [[words.left, formatRoubles(left)]] : []),
+    ...(entry.refunds.length > 0 ? [[words.left, formatRoubles(language, left)]] : []),
   ].map(([name = '', value = '']) => `<div><dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd></div>`);
   const isOpen = status === 'pending' && !entry.decision;
   const command = `<code>tollgate payment dispute ${escapeHtml(entry.order)} --open SANDBOX-1</code>`;
@@ -113,9 +113,10 @@ function chooseLanguage(chosen: string | undefined, entry: Entry | undefined): L
   return chosen === 'ru' || chosen === 'en' ? chosen : (entry?.locale ?? 'en');
 }
 
-function formatRoubles(micro: bigint): string {
-  const kopecks = micro / 10_000n;
-  return `${kopecks / 100n}.${String(kopecks % 100n).padStart(2, '0')} ₽`;
+/** As the pages of the wallet write it. */
+function formatRoubles(language: Language, micro: bigint): string {
+  const style = { style: 'currency', currency: 'RUB', currencyDisplay: 'narrowSymbol' } as const;
+  return new Intl.NumberFormat(language === 'en' ? 'en-GB' : 'ru-RU', style).format(Number(micro / 10_000n) / 100);
 }
 
 function escapeHtml(plain: string): string {

@@ -269,7 +269,7 @@ describe('payments of the sandbox', () => {
       expect(
         [...page.matchAll(/<input type="radio" name="card" value="([^"]+)"/g)].map(([, value]) => value),
       ).to.deep.equal(['good', 'soft', 'hard', 'hang']);
-      expect(page).to.contain('1000.00').and.to.contain(order.id);
+      expect(page).to.contain('1\u00a0000,00\u00a0₽').and.to.contain(order.id);
       expect(page).not.to.match(/<script|style=|\son\w+=|https?:\/\/(?!gate\.example)/i);
     });
 
