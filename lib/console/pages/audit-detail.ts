@@ -1,6 +1,6 @@
 // The details of a row of the audit log as people read them.
 import { parseRub } from '../../money/money.ts';
-import { defineWords, findWord } from '../language.ts';
+import { defineWords, findWord, formatPageDate } from '../language.ts';
 import type { Visit } from '../visit.ts';
 
 /** Of a budget, and of the budgets of end users. */
@@ -215,6 +215,9 @@ const DETAILS = defineWords({
 /** A budget that never resets is stored as one that resets at `none`. */
 const NOTHING: readonly unknown[] = [null, '', 'none'];
 const TIMES: ReadonlySet<string> = new Set(['expiresAt', 'until']);
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+/** Stored with a decimal point, or as typed. */
+const DECIMALS: ReadonlySet<string> = new Set(['markup', 'percent']);
 /** Stored as decimal numbers of roubles. */
 const ROUBLES: ReadonlySet<string> = new Set(['rub', 'budget', 'userBudget', 'amount', 'threshold', 'cap']);
 
@@ -226,6 +229,8 @@ export function detailText({ language, format }: Pick<Visit, 'language' | 'forma
     if (Object.hasOwn(values, name))
       return findWord(values[name as keyof typeof values], String(value)) ?? String(value);
     if (TIMES.has(name)) return format.time(Number(value));
+    if (name === 'from' && DAY.test(String(value))) return formatPageDate(language, String(value));
+    if (DECIMALS.has(name)) return format.decimalTyped(String(value).replace(',', '.'));
     if (name === 'rub_micro' || name === 'member_cap') return format.rubExact(BigInt(String(value)));
     const roubles = ROUBLES.has(name) ? parseRub(String(value)) : undefined;
     if (roubles !== undefined) return format.rubExact(roubles);
