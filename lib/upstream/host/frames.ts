@@ -234,7 +234,7 @@ export class Frames implements Decoder<ProviderPart>, LineTaker {
     try {
       return this.#parser.parse(text, start, end);
     } catch {
-      return INCOMPLETE;
+      return parseWithoutNumbers(text.slice(start, end));
     }
   }
 
@@ -343,6 +343,19 @@ function startScan(first: string): JsonScan {
 function parse(text: string): unknown {
   try {
     return parseExactJson(text);
+  } catch {
+    return parseWithoutNumbers(text);
+  }
+}
+
+/** A text, or what Python writes for a number that JSON does not have. */
+const NO_NUMBER = /"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g;
+
+/** The value with null for such numbers; nothing else that is wrong is mended. */
+function parseWithoutNumbers(text: string): unknown {
+  if (!text.includes('NaN') && !text.includes('Infinity')) return INCOMPLETE;
+  try {
+    return parseExactJson(text.replace(NO_NUMBER, (found) => (found.startsWith('"') ? found : 'null')));
   } catch {
     return INCOMPLETE;
   }

@@ -121,6 +121,12 @@ describe('frames', () => {
       'ab',
     ],
     ['data behind blanks or another mark', ` ${data({ text: 'a' })}\ufeff${data({ text: 'b' })}`, 'ab'],
+    [
+      'numbers that only Python writes, but for those in texts',
+      'data: {"text":"NaN, ","x":NaN,"y":[-Infinity,Infinity]}\n\n{"text":"\\"Infinity","x":NaN,\n"stop":"s"}\n',
+      'NaN, "Infinity',
+      's',
+    ],
     ['what is no object', `data: 7\n\ndata: null\n\ndata: "x"\n\n${data({ text: 'a' })}`, 'a'],
     ['a cut last event', `${data({ text: 'a' })}data: {"te`, 'a'],
     ['words between the events', `${data({ text: 'a' })}hello\n${data({ text: 'b' })}`, 'ab'],
