@@ -5,13 +5,15 @@ import { readTopupBounds } from '../../lib/catalog/topup-bounds.ts';
 import { createLedger } from '../../lib/ledger/ledger.ts';
 import type { Payment } from '../../lib/money/payment.ts';
 import { type AutoTopup, createAutoTopup } from '../../lib/payments/auto-topup.ts';
+import { GONE_BACK } from '../../lib/payments/gone-back.ts';
+import { requestRefund } from '../../lib/payments/operator.ts';
 import { parseOrderFacts } from '../../lib/payments/order-facts.ts';
 import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
 import type { User } from '../../lib/store/ports/users.ts';
 import { until } from '../../testkit/client.ts';
 import { createFaultyStore, makeGate, waitFor } from '../../testkit/faulty-store.ts';
 import { SQLITE } from '../../testkit/stores.ts';
-import { newId, RUB, rejection } from '../contract/store/context.ts';
+import { adjust, applied, newId, RUB, rejection, reserve } from '../contract/store/context.ts';
 import { newAuto, newMethod } from '../contract/store/payments.ts';
 import { makeUser } from '../contract/store/people.ts';
 import { type Service, useStage } from './service-stage.ts';
@@ -131,6 +133,43 @@ describe('automatic top-ups and their owners', () => {
     await other.stop();
   });
 
+  it('count days and months in the time zone of the first owner', async () => {
+    const today = new Date();
+    // Noon in UTC on the last day of a month: there it is the first day of the next one.
+    stage.aheadMs = Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + 2, 0, 12) - today.getTime();
+    const owner = makeUser({ timeZone: 'Pacific/Kiritimati' });
+    await stage.store.users.add(owner);
+    await stage.store.users.join({ user: owner.id, account: stage.wallet, role: 'owner' });
+    await setUp();
+    const { id } = await charged();
+    expect(await row()).to.include({ order: id, dayCount: 1, monthSum: 500n * RUB });
+    expect((await row()).day).to.match(/-01$/);
+    Object.assign(stage.bank.ofOrder(id)[0] ?? {}, { status: 'canceled', reason: { kind: 'soft', code: 'no_funds' } });
+    await service.payments.poll(id);
+    await topups.checkWallet(stage.wallet);
+    expect(await row()).to.include({ order: null, dayCount: 1, monthSum: 0n });
+    stage.aheadMs += 2 * HOUR_MS;
+    await topups.checkWallet(stage.wallet);
+    expect(await row()).to.include({ dayCount: 2, monthSum: 500n * RUB });
+  });
+
+  it('pause after a refund without which the balance, including holds, would be enough', async () => {
+    const { id } = await setUp({ threshold: 300n * RUB });
+    stage.aheadMs = 60_000;
+    await requestRefund(stage.store, id, { at: stage.now(), amount: 100n * RUB, reason: 'a wish' });
+    await applied(stage.store, adjust(stage.wallet, -610n * RUB), reserve(stage.wallet, { amount: 290n * RUB }));
+    await topups.checkWallet(stage.wallet);
+    expect(await row()).to.include({ order: null, reason: GONE_BACK });
+  });
+
+  it('resume after a manual payment, however many orders after it are not paid', async () => {
+    await setUp({ pausedAt: stage.now() - 1000, declines: 4 });
+    await stage.credited(service, 50);
+    for (let orders = 0; orders < 5; orders += 1) await stage.order(service);
+    await topups.checkWallet(stage.wallet);
+    expect(await row()).to.include({ pausedAt: null, declines: 0 });
+  });
+
   it('are triggered by a call refused after the last top-up, by the store’s clock', async () => {
     stage.aheadMs = HOUR_MS;
     await setUp({ threshold: RUB, nextAt: stage.now() - 1000 });
@@ -150,6 +189,8 @@ describe('automatic top-ups and their owners', () => {
       return call();
     });
     const one = topupsOf(faults.store, { gapMs: 20 });
+    await one.checkWallet(stage.wallet);
+    reads = 0;
     const rest = () => new Promise((resolve) => setTimeout(resolve, 60));
     for (let calls = 0; calls < 5; calls += 1) one.checkSoon(stage.wallet);
     expect(reads).to.equal(1);
