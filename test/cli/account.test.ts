@@ -127,4 +127,13 @@ describe('cli account', () => {
       ['account.price_list', { price_list: 'partner', before: 'none' }],
     ]);
   });
+
+  it('gives an account a price list that operators wrote on pages', async () => {
+    const id = String((await rig.json('account', 'create', '--name', 'reseller')).account_id);
+    const store = await openStore(rig.databaseUrl, { inProcess: true });
+    const text = JSON.stringify({ priceLists: { reseller: { factor: '0.9' } } });
+    await store.catalogVersions.add({ seq: 1, at: 1, user: 'usr_1', note: 'a list', text });
+    await store.close();
+    expect(await rig.json('account', 'price-list', id, 'reseller')).to.include({ price_list: 'reseller' });
+  });
 });
