@@ -198,6 +198,7 @@ function readParts(usage: JsonObject): Parts {
       findCount(
         prompt.cache_write_tokens,
         prompt.cache_creation_tokens,
+        prompt.cached_creation_tokens,
         prompt.cache_creation_input_tokens,
         usage.cache_write_tokens,
         usage.cache_creation_input_tokens,

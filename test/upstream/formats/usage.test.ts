@@ -86,6 +86,11 @@ describe('usage of an answer', () => {
       { input: 20, cacheRead: 50, cacheWrite: 30, output: 2 },
     ],
     [
+      'writing inside under the name of a relay',
+      { prompt_tokens: 100, completion_tokens: 2, total_tokens: 102, ...details(50, { cached_creation_tokens: 30 }) },
+      { input: 20, cacheRead: 50, cacheWrite: 30, output: 2 },
+    ],
+    [
       'only the writing beside',
       { prompt_tokens: 100, completion_tokens: 2, total_tokens: 132, ...details(50, { cache_write_tokens: 30 }) },
       { input: 50, cacheRead: 50, cacheWrite: 30, output: 2 },
