@@ -154,11 +154,12 @@ function section(visit: OwnerVisit, change: string, button: string, fields: Html
 function profile(visit: OwnerVisit): Html {
   const words = WORDS[visit.language];
   const { user } = visit.signedIn;
+  const typed = typedFields(visit, { change: 'profile' });
   const fields = html`${select(
-    { name: 'language', label: words.language, chosen: visit.language },
+    { name: 'language', label: words.language, chosen: typed('language', visit.language).value },
     Object.entries(LANGUAGE_NAMES),
   )}
-${field({ ...typedFields(visit, { change: 'profile' })('timeZone', user.timeZone), label: words.zone, hint: words.zoneHint, list: 'zones' })}
+${field({ ...typed('timeZone', user.timeZone), label: words.zone, hint: words.zoneHint, list: 'zones' })}
 <datalist id="zones">${ZONES.map((zone) => html`<option value="${zone}">`)}</datalist>`;
   const who = definitionList([
     [words.email, user.email],
