@@ -30,7 +30,13 @@ const plugin: ProviderPlugin<Settings> = {
     });
   },
   // Codes of GLM's endpoint.
-  faultWords: { quota: '1113 1308 1309 1310', auth: '1112 1121 1311', rate: '1302', overloaded: '1305 1312' },
+  faultWords: {
+    quota: '1113 1308 1309 1310',
+    auth: '1112 1121',
+    missing: '1311',
+    rate: '1302',
+    overloaded: '1305 1312',
+  },
   create: createProvider,
 };
 

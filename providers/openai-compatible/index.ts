@@ -19,8 +19,8 @@ const plugin: ProviderPlugin<Settings> = {
   // `too_long` of Qianfan, those in one word of Ark, those of a failed generation of Groq.
   faultWords: {
     quota: `1113 1304 1308 1309 1310 30001 30011 base:1008 base:2056 SetLimitExceeded QuotaExceeded InvalidSubscription`,
-    missing: '1211 1221 1222 20012 base:2061 InvalidParameter.UnsupportedParameter',
-    auth: '1110 1111 1112 1121 1220 1311 11200 base:1004 base:2049',
+    missing: '1211 1220 1221 1222 1311 20012 base:2061 InvalidParameter.UnsupportedParameter',
+    auth: '1110 1111 1112 1121 11200 base:1004 base:2049',
     rate: '1302 1303 base:1002 base:1039 base:1041 base:2045',
     overloaded: '1305 1312 base:1033',
     timeout: 'base:1001',

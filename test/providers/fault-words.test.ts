@@ -35,7 +35,8 @@ const COMPLAINTS: readonly (readonly [plugin: Plugin, told: (code: unknown) => o
     (code) => ({ type: 'error', error: { type: code, message } }),
     {
       quota: ['1113', '1308', '1309', '1310'],
-      auth: ['1112', '1121', '1311'],
+      auth: ['1112', '1121'],
+      missing: ['1311'],
       rate: ['1302'],
       overloaded: ['1305', '1312'],
     },
@@ -93,8 +94,8 @@ const COMPLAINTS: readonly (readonly [plugin: Plugin, told: (code: unknown) => o
     inError,
     {
       quota: ['1113', '1304', '1308', '1309', '1310', 30001, 30011, 'SetLimitExceeded', 'QuotaExceeded'],
-      missing: ['1211', '1221', '1222', 20012, 'InvalidParameter.UnsupportedParameter'],
-      auth: ['1110', '1111', '1112', '1121', '1220', '1311', 11200],
+      missing: ['1211', '1220', '1221', '1222', '1311', 20012, 'InvalidParameter.UnsupportedParameter'],
+      auth: ['1110', '1111', '1112', '1121', 11200],
       rate: ['1302', '1303'],
       overloaded: ['1305', '1312'],
       'request/content': ['1301', 'SensitiveContentDetected.SevereViolation', 'SensitiveContentDetected.Violence'],
