@@ -7,12 +7,12 @@ import { isFault } from '../base/faults.ts';
 import type { TopupBounds } from '../catalog/topup-bounds.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { formatRub, type Micro } from '../money/money.ts';
-import { getOperationId } from '../money/operations.ts';
 import type { Payment } from '../money/payment-rules.ts';
 import type { AutoTopupRow } from '../store/ports/payments.ts';
 import type { User } from '../store/ports/users.ts';
 import type { Store } from '../store/store.ts';
 import { GONE_BACK, sumGoneBack } from './gone-back.ts';
+import { getCreditEntryId } from './ids.ts';
 import type { Payments } from './payments.ts';
 import { findBlocker, markClaimed, markEnded, markPaused, markResumed, type TopupNews } from './topup-rules.ts';
 
@@ -132,7 +132,7 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
     for (const payment of paid) {
       // A payment may have changed later for another reason, such as a refund: only a credit after the pause counts.
       if (payment.origin !== 'manual' || payment.changedAt <= pausedAt) continue;
-      const credit = await store.ledger.entry(creditEntryId(payment));
+      const credit = await store.ledger.entry(getCreditEntryId(payment));
       if (credit && credit.at > pausedAt) return store.payments.changeAutoTopup(markResumed(auto));
     }
     return false;
@@ -260,11 +260,6 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
       await Promise.allSettled(runningChecks.values());
     },
   };
-}
-
-/** The id of the entry that credited a payment. */
-function creditEntryId({ wallet, provider, ref, amount, id: order, createdAt: at }: Payment): string {
-  return getOperationId({ kind: 'pay', wallet, at, amount, order, paymentId: `${provider}:${ref}` });
 }
 
 function toTopupAlert(news: TopupNews, { amount, id: payment }: Payment): AlertContent {

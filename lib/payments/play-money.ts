@@ -5,16 +5,17 @@
 import { DAY_MS } from '../base/durations.ts';
 import { toVideoId } from '../calls/videos/job-id.ts';
 import { bookOperation } from '../ledger/booking.ts';
-import type { Wallet } from '../money/decide.ts';
+import type { Entry, Wallet } from '../money/decide.ts';
 import { getGrantedBalance, getPaidBalance } from '../money/grants.ts';
 import type { JobPhase } from '../money/job-rules.ts';
+import { readFlagsFromMark } from '../money/mark.ts';
 import { type Micro, maxMicro, minMicro } from '../money/money.ts';
 import { computeHeldForRefund, type Payment, parseRefunds } from '../money/payment.ts';
 import type { SettingStore } from '../store/ports/settings.ts';
 import type { Store } from '../store/store.ts';
 import { type PageStart, walkRows } from '../store/walks.ts';
 import type { PaymentState } from '../upstream/contract/payment.ts';
-import { newId } from './ids.ts';
+import { getCreditEntryId, newId } from './ids.ts';
 
 const COSTLY_UPSTREAM_SETTING = 'costly-upstream';
 const ROWS_PER_PAGE = 500;
@@ -146,20 +147,50 @@ const OPEN_JOBS: readonly JobPhase[] = ['starting', 'running'];
 /** Far above a video's deadline, even if no gateway ran for a while. */
 const VIDEO_MS = DAY_MS;
 
-/** Calls spend play money after grants, because they were all sandbox calls. Never more than the paid balance. */
+/**
+ * Calls spend play money after grants, because they were all sandbox calls. Never more than the paid balance. What an
+ * earlier decision was about is play money no more; which calls grants have paid since then is not known.
+ */
 export async function playMoneyLeft(store: Pick<Store, 'ledger' | 'payments'>, wallet: Wallet): Promise<Micro> {
+  const decision = await findLastDecision(store.ledger, wallet.id);
   const gift = await store.ledger.entry(`topup:demo-${wallet.id}`);
-  const spentGrants = (wallet.granted ?? 0n) - getGrantedBalance(wallet);
-  const spent = wallet.charged + wallet.held - spentGrants;
-  const left = (gift?.topped ?? 0n) + (await sumPlayMoney(store, wallet.id)) - spent;
+  const given = gift && isAfter(gift, decision) ? gift.topped : 0n;
+  const brought = given + (await sumPlayMoney(store, wallet.id, decision));
+  const spentGrants = decision ? 0n : (wallet.granted ?? 0n) - getGrantedBalance(wallet);
+  const spent = wallet.charged - (decision?.chargedAfter ?? 0n) + wallet.held - spentGrants;
+  const left = brought - maxMicro(spent, 0n);
   return maxMicro(minMicro(left, getPaidBalance(wallet)), 0n);
 }
 
-async function sumPlayMoney({ payments }: Pick<Store, 'payments'>, wallet: string): Promise<Micro> {
+async function findLastDecision(ledger: Pick<Store['ledger'], 'movements'>, wallet: string) {
+  let last: Entry | undefined;
+  for (let from = 0; ; ) {
+    const page = await ledger.movements(wallet, { from, to: Number.MAX_SAFE_INTEGER, limit: ROWS_PER_PAGE });
+    for (const entry of page) if (readFlagsFromMark(entry).settlesPlay && isAfter(entry, last)) last = entry;
+    const end = page.at(-1);
+    if (!end || page.length < ROWS_PER_PAGE) return last;
+    from = Math.max(end.at, from + 1);
+  }
+}
+
+function isAfter({ seq }: Entry, other: Entry | undefined): boolean {
+  return seq > (other?.seq ?? 0);
+}
+
+async function sumPlayMoney(
+  { ledger, payments }: Pick<Store, 'ledger' | 'payments'>,
+  wallet: string,
+  decision: Entry | undefined,
+): Promise<Micro> {
+  const isUndecided = async (payment: Payment) => {
+    if (decision === undefined) return true;
+    const credit = await ledger.entry(getCreditEntryId(payment));
+    return credit !== undefined && isAfter(credit, decision);
+  };
   let sum = 0n;
   for (let before: Payment | undefined; ; ) {
     const page = await payments.list({ wallet, limit: ROWS_PER_PAGE, before });
-    for (const payment of page) if (isPlayMoney(payment)) sum += unrefundedAmount(payment);
+    for (const payment of page.filter(isPlayMoney)) if (await isUndecided(payment)) sum += unrefundedAmount(payment);
     before = page.at(-1);
     if (!before || page.length < ROWS_PER_PAGE) return sum;
   }

@@ -57,6 +57,33 @@ describe('play money beside a grant', () => {
     expect(await opened.read(wallet)).to.include({ avail: 0n, adjusted: -1000n * RUB });
   });
 
+  for (const [how, amount, kept] of [
+    ['convert', 0n, 1500n],
+    ['write_off', 1000n, 500n],
+  ] as const) {
+    it(`is only what came in since an earlier decision to ${how.replace('_', ' ')}`, async () => {
+      const { real } = opened;
+      const wallet = await opened.wallet(0n);
+      const pay = async () =>
+        applied(real, { ...creditOf(await newSucceeded(real, wallet)), isPlay: true } as Operation);
+      const verdict = { reason: 'the trial is over', at: Date.now() };
+      await applied(real, {
+        ...topup(wallet, 1000n * RUB, { paymentId: `demo-${wallet}` }),
+        isPlay: true,
+      } as Operation);
+      await pay();
+      await applied(real, charge(wallet, { amount: 1000n * RUB }), topup(wallet, 500n * RUB));
+      const first = await settlePlayMoney(real, wallet, { how, ...verdict });
+      expect(first).to.include({ status: 'done', amount: amount * RUB });
+      await pay();
+      await applied(real, charge(wallet, { amount: 30n * RUB }));
+      const second = await settlePlayMoney(real, wallet, { how: 'write_off', ...verdict });
+      expect(second).to.include({ status: 'done', amount: 970n * RUB });
+      expect(await opened.read(wallet)).to.include({ avail: kept * RUB });
+      expect(await problemsOf(real, wallet)).to.deep.equal([]);
+    });
+  }
+
   for (const [what, event] of Object.entries({
     'more of it is paid': (wallet: string) => ({ ...topup(wallet, 500n * RUB), isPlay: true }) as Operation,
     'a call starts': (wallet: string) => reserve(wallet, { amount: 30n * RUB }),
