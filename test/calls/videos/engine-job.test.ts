@@ -96,7 +96,7 @@ function open({ starts = [accepts], change = async () => 'done', ...more }: Stag
   const note = (fields: object) => void Object.assign(told.notes, fields);
   const log = { debug: () => undefined, warn: () => undefined, error: () => undefined, note };
   const { signal } = new AbortController();
-  const start = () =>
+  const start = (more: object = {}) =>
     engine.start({ model, terms, prompt: 'a hill', image: IMAGE } as unknown as VideoStart, {
       requestId: REQUEST,
       accountId: 'w',
@@ -105,6 +105,7 @@ function open({ starts = [accepts], change = async () => 'done', ...more }: Stag
       signal,
       onFirst: () => undefined,
       log,
+      ...more,
     });
   return { ...told, charged, start, stop: engine.stop };
 }
@@ -152,6 +153,26 @@ describe('the job of a video', () => {
     const upstream = { prompt: 'a hill', ...ASKED, image: IMAGE, model: 'up-film', options: {} };
     expect(stage.asked).to.deep.equal([upstream]);
     expect(stage.notes).to.deep.equal({ job: ID, ending: 'finish', charged_micro: '5' });
+  });
+
+  it('is charged within the limits of its key, once for an idempotency key, and no more than its caller allows', async () => {
+    const budgets = { budget: { name: 'laptop' }, caps: [{ kind: 'user' }] };
+    const stage = open();
+    await stage.start({ ...budgets, idempotency: { key: 'again' }, maxCost: 5n });
+    expect(stage.charged.asked).to.deep.include({ ...budgets, idempotency: { key: 'again' } });
+    const dear = open();
+    const refused = await dear.start({ maxCost: 4n }).catch((error: unknown) => error);
+    expect(refused).to.have.nested.property('data.code', 'call_budget');
+    expect(dear.events).to.deep.equal([`hold ${ID}`, 'let go']);
+  });
+
+  it('is given back without asking another upstream if another process has taken it over', async () => {
+    const change = async ({ kind }: Change) => (kind === 'reroute' ? 'stale' : 'done');
+    const stage = open({ starts: [refuses, accepts, accepts], change });
+    const error = await stage.start().catch((reason: unknown) => reason);
+    expect(error).to.have.nested.property('data.code', 'internal');
+    expect(stage.asked).to.have.length(1);
+    expect(stage.events).not.to.include('begin begins');
   });
 
   it('notes of one that no upstream has started why, and that nothing was charged', async () => {
