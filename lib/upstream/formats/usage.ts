@@ -16,7 +16,8 @@ interface Parts {
 interface Placed {
   readonly name: 'reasoning' | 'cacheRead' | 'written';
   readonly tokens: number;
-  readonly exceeds: boolean;
+  /** Whatever the total says. */
+  readonly isTooMany: boolean;
   /** Unless the total says otherwise. */
   readonly isBeside: boolean;
 }
@@ -117,7 +118,8 @@ export class Usage {
   #placed(prompt: number, answer: number): readonly Placed[] {
     const { cacheRead = 0, written = 0, reasoning = 0 } = this.#parts;
     const place = (name: Placed['name'], tokens: number, whole: number, isNamed = false): Placed => {
-      return { name, tokens, exceeds: tokens > whole, isBeside: isNamed || tokens > whole };
+      const isTooMany = tokens > whole * (name === 'reasoning' ? RECOUNT_MAX : 1);
+      return { name, tokens, isTooMany, isBeside: isNamed || tokens > whole };
     };
     return [
       place('reasoning', reasoning, answer),
@@ -139,6 +141,9 @@ export function findCounts(value: JsonObject, places: readonly CountsPlace[], us
 /** Of the prompt; more than that is beside it. */
 const LATE_CACHE_MAX = 1.01;
 
+/** Of the answer: some servers count reasoning with another tokenizer than the answer that includes it. */
+const RECOUNT_MAX = 2;
+
 /** Names of a cache beside `input_tokens`. */
 const CACHE_NAMES = ['cache_read_input_tokens', 'cache_creation_input_tokens'];
 
@@ -146,7 +151,7 @@ const CACHE_NAMES = ['cache_read_input_tokens', 'cache_creation_input_tokens'];
 function findBeside(placed: readonly Placed[], surplus: number | undefined): Set<Placed['name']> | undefined {
   const usual = placed.filter(({ isBeside }) => isBeside);
   if (surplus === undefined || surplus < 0 || sumTokens(usual) === surplus) return listPlacedNames(usual);
-  if (surplus === 0) return listPlacedNames(placed.filter(({ exceeds }) => exceeds));
+  if (surplus === 0) return listPlacedNames(placed.filter(({ isTooMany }) => isTooMany));
   for (let choice = 1; choice < 2 ** placed.length; choice += 1) {
     const chosen = placed.filter((_, at) => (choice & (1 << at)) !== 0);
     if (sumTokens(chosen) === surplus) return listPlacedNames(chosen);

@@ -19,6 +19,16 @@ describe('usage of an answer', () => {
       { input: 0, cacheRead: 8, output: 11, reasoning: 9 },
     ],
     [
+      'reasoning a little above an answer whose total has no more: another tokenizer counted it',
+      { prompt_tokens: 20, completion_tokens: 293, total_tokens: 313, reasoning_tokens: 321 },
+      { input: 20, output: 293, reasoning: 293 },
+    ],
+    [
+      'reasoning a token above the answer, and a total that has it',
+      { prompt_tokens: 951, completion_tokens: 6000, total_tokens: 6952, reasoning_tokens: 6001, ...details(60) },
+      { input: 891, cacheRead: 60, output: 6001, reasoning: 6001 },
+    ],
+    [
       'a total that no part explains, whose rest was produced',
       { prompt_tokens: 9, completion_tokens: 2, total_tokens: 20, cached_tokens: 3 },
       { input: 6, cacheRead: 3, output: 11 },
