@@ -151,7 +151,13 @@ const CACHE_NAMES = ['cache_read_input_tokens', 'cache_creation_input_tokens'];
 function findBeside(placed: readonly Placed[], surplus: number | undefined): Set<Placed['name']> | undefined {
   const usual = placed.filter(({ isBeside }) => isBeside);
   if (surplus === undefined || surplus < 0 || sumTokens(usual) === surplus) return listPlacedNames(usual);
-  if (surplus === 0) return listPlacedNames(placed.filter(({ isTooMany }) => isTooMany));
+  if (surplus === 0) {
+    // What was read and what was written are counted alike.
+    const isCacheBeside = placed.some(({ name, isTooMany }) => name !== 'reasoning' && isTooMany);
+    return listPlacedNames(
+      placed.filter(({ name, isTooMany }) => isTooMany || (isCacheBeside && name !== 'reasoning')),
+    );
+  }
   for (let choice = 1; choice < 2 ** placed.length; choice += 1) {
     const chosen = placed.filter((_, at) => (choice & (1 << at)) !== 0);
     if (sumTokens(chosen) === surplus) return listPlacedNames(chosen);

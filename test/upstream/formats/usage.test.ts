@@ -101,6 +101,11 @@ describe('usage of an answer', () => {
       { input: 20, cacheRead: 50, cacheWrite: 30, output: 2 },
     ],
     [
+      'writing beside a prompt that what was read shows to be counted without a cache',
+      { prompt_tokens: 50, completion_tokens: 10, total_tokens: 60, ...details(900, { cached_creation_tokens: 50 }) },
+      { input: 50, cacheRead: 900, cacheWrite: 50, output: 10 },
+    ],
+    [
       'only the writing beside',
       { prompt_tokens: 100, completion_tokens: 2, total_tokens: 132, ...details(50, { cache_write_tokens: 30 }) },
       { input: 50, cacheRead: 50, cacheWrite: 30, output: 2 },
