@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { HOUR_MS, MINUTE_MS } from '../../lib/base/durations.ts';
 import type { OpenPayment } from '../../lib/catalog/payments.ts';
-import { NEVER_STARTED } from '../../lib/money/payment.ts';
+import { NEVER_STARTED, NOT_ACCEPTED } from '../../lib/money/payment.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
 import { createWork } from '../../lib/payments/work.ts';
 import type { UpstreamFaultKind } from '../../lib/upstream/contract/fault.ts';
@@ -36,15 +36,37 @@ function asking(ageMs: number): Partial<Payment> {
   return { phase: 'credited', ref: 'ref', credited: 5n, refunds: JSON.stringify([refund]) };
 }
 
+/** The change that notes its start. */
+const BEGIN = { kind: 'begin', id: 'pay', version: 2, at: AT, ref: 'ref' };
+
+/** A card as the store keeps it. */
+const CARD = { ref: 'card-1', kind: 'card', brand: 'Visa', last4: '4242', expiry: '2030-01', fingerprint: 'f' };
+const CHARGE = { facts: JSON.stringify({ ...JSON.parse(FACTS), charges: 'pm_1' }) };
+
+interface Setting {
+  /** Whether the provider charges saved methods. */
+  readonly charges?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+type Change = { readonly kind: string; readonly dueAt?: number | null; readonly reason?: string };
+
 /** What the provider is asked, and which changes that leads to. */
-async function worked(more: Partial<Payment>, keysLiveMs: number, fails: UpstreamFaultKind | undefined = undefined) {
+async function worked(
+  more: Partial<Payment>,
+  keysLiveMs: number,
+  fails: UpstreamFaultKind | undefined = undefined,
+  { charges = true, signal = new AbortController().signal }: Setting = {},
+) {
   const payment = { ...CREATED, ...more } as Payment;
   const asked: string[] = [];
-  const changes: { readonly kind: string; readonly dueAt?: number; readonly reason?: string }[] = [];
+  const changes: Change[] = [];
   const orders: unknown[] = [];
-  const does = (name: string, value: unknown) => async (order: unknown) => {
+  const methods: unknown[] = [];
+  const does = (name: string, value: unknown) => async (order: unknown, method: unknown) => {
     asked.push(name);
     orders.push(order);
+    methods.push(method);
     if (fails !== undefined && name !== 'find') throw upstreamFault(fails, 'no');
     return value;
   };
@@ -57,9 +79,10 @@ async function worked(more: Partial<Payment>, keysLiveMs: number, fails: Upstrea
     find: does('find', undefined),
     refund: does('refund', { id: 'back' }),
     fetch: does('fetch', {}),
+    ...(charges && { charge: does('charge', { id: 'ref' }) }),
   };
   const work = createWork({
-    store: { payments: { get: async () => payment } as never },
+    store: { payments: { get: async () => payment, method: async () => ({ ...CARD, removedAt: null }) } as never },
     follow: {
       follow: async () => payment,
       change: async (change) => {
@@ -75,8 +98,8 @@ async function worked(more: Partial<Payment>, keysLiveMs: number, fails: Upstrea
     now: () => AT,
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
   });
-  await work(payment, new AbortController().signal);
-  return { asked, orders, changes };
+  const failure = await work(payment, signal).then(() => undefined, String);
+  return { asked, orders, methods, changes, failure };
 }
 
 /** How long its keys live at a provider, and until when one is sent: ten minutes before that, and never after a day. */
@@ -102,7 +125,32 @@ describe('a key', () => {
   }
 });
 
+describe('an order', () => {
+  it('is noted with its link, and with when it is polled', async () => {
+    const { changes } = await worked({}, 24 * HOUR_MS);
+    const link = { payUrl: 'https://pay.example/1', expiresAt: AT + HOUR_MS, dueAt: AT + 5000 };
+    expect(changes).to.deep.equal([{ ...BEGIN, ...link }]);
+  });
+
+  it('is searched by its id and its time', async () => {
+    const { orders } = await worked({ createdAt: AT - 24 * HOUR_MS }, 24 * HOUR_MS);
+    expect(orders).to.deep.equal([{ id: 'pay', createdAt: AT - 24 * HOUR_MS }]);
+  });
+
+  it('that charges a method is searched in a minute if the account is refused on a retry', async () => {
+    const { changes } = await worked({ ...CHARGE, origin: 'auto' }, 24 * HOUR_MS, 'auth');
+    const poll = { kind: 'poll', id: 'pay', version: 2, at: AT, dueAt: AT + MINUTE_MS, reason: NOT_ACCEPTED };
+    expect(changes).to.deep.equal([poll]);
+  });
+});
+
 describe('a refund', () => {
+  it('is noted under the id of its provider, and polled at once', async () => {
+    const { changes } = await worked(asking(0), 24 * HOUR_MS);
+    const note = { kind: 'note_refund', id: 'pay', version: 2, at: AT, refund: 'rfd', ref: 'back', dueAt: AT };
+    expect(changes).to.deep.equal([note]);
+  });
+
   it('contains its payment, its amount and the email address for the receipt', async () => {
     const facts = JSON.stringify({ ...JSON.parse(FACTS), email: 'ann@example.com' });
     const { orders } = await worked({ ...asking(1000), facts }, 24 * HOUR_MS);
@@ -130,6 +178,51 @@ describe('a refund', () => {
       sent.add(one?.id ?? '');
     }
     expect(sent.size).to.equal(names.length);
+  });
+});
+
+describe('a charge of a saved method', () => {
+  it('hands over all that is known of the method', async () => {
+    const { asked, methods, changes } = await worked(CHARGE, 24 * HOUR_MS);
+    expect(asked).to.deep.equal(['charge']);
+    const begin = { ...BEGIN, payUrl: null, expiresAt: AT + 24 * HOUR_MS, dueAt: AT };
+    expect(changes).to.deep.equal([begin]);
+    const { ref: id, ...known } = CARD;
+    expect(methods).to.deep.equal([{ id, ...known }]);
+  });
+
+  it('fails if the provider charges none any more', async () => {
+    const { asked, changes } = await worked(CHARGE, 24 * HOUR_MS, undefined, { charges: false });
+    expect(asked).to.deep.equal([]);
+    const reason = 'the provider does not charge saved methods';
+    expect(changes).to.deep.equal([{ kind: 'fail', id: 'pay', version: 2, at: AT, reason }]);
+  });
+});
+
+describe('a provider that fails', () => {
+  const [refund] = JSON.parse(asking(0).refunds ?? '');
+  const booked = { ...asking(0), refunds: JSON.stringify([{ ...refund, state: 'booked', ref: 'back' }]) };
+
+  for (const [what, payment, dueAt] of [
+    ['in a minute about a refund that was just asked for', asking(0), AT + MINUTE_MS],
+    ['in an hour about an older one', asking(11 * MINUTE_MS), AT + HOUR_MS],
+    ['in a minute after a change', { ...booked, changedAt: AT }, AT + MINUTE_MS],
+    ['in an hour some time after a change', { ...booked, changedAt: AT - HOUR_MS }, AT + HOUR_MS],
+    ['no more a day after the last change', { ...booked, changedAt: AT - 24 * HOUR_MS }, null],
+  ] as const) {
+    it(`is asked again ${what}`, async () => {
+      const { changes } = await worked(payment, 24 * HOUR_MS, 'server');
+      expect(changes.map((change) => [change.kind, change.dueAt])).to.deep.equal([['poll', dueAt]]);
+    });
+  }
+
+  it('ends nothing while the gateway stops', async () => {
+    const stopping = { signal: AbortSignal.abort() };
+    for (const payment of [{ version: 1 }, asking(0)]) {
+      const { failure, changes } = await worked(payment, 24 * HOUR_MS, 'request', stopping);
+      expect(failure).to.contain('no');
+      expect(changes).to.deep.equal([]);
+    }
   });
 });
 
