@@ -1,6 +1,7 @@
 // Checks of the setup for an operator; each says what to do.
 
 import { countModelsBelowCost } from '../../catalog/loss.ts';
+import type { Account } from '../../store/ports/accounts.ts';
 import type { Store } from '../../store/store.ts';
 import { listOwners } from '../../users/owners.ts';
 import { catalogBar } from '../catalog-bar.ts';
@@ -35,7 +36,7 @@ const WORDS = defineWords({
     ],
     warnings: ['The catalog is loaded and has no warnings', 'See the Catalog page.'],
     failed: 'The catalog was not reloaded: see above.',
-    owners: ['Every account has an owner', 'Invite one on the page of the account.'],
+    owners: ['Every account has an owner', 'Invite one on the page of the account, beginning with'],
   },
   ru: {
     title: 'Проверка настроек',
@@ -64,7 +65,7 @@ const WORDS = defineWords({
     ],
     warnings: ['Каталог загружен, предупреждений нет', 'См. страницу «Каталог».'],
     failed: 'Каталог не обновлён: см. выше.',
-    owners: ['У каждого аккаунта есть владелец', 'Пригласите его на странице аккаунта.'],
+    owners: ['У каждого аккаунта есть владелец', 'Пригласите его на странице аккаунта; первый из них —'],
   },
 });
 
@@ -81,13 +82,17 @@ export const adminChecks = page({
     const words = WORDS[visit.language];
     const bar = catalogBar(visit);
     const missingLists = await listMissingPriceLists(visit);
-    const rows = Object.entries(await runChecks(visit, missingLists)).map(([name, passed]) => {
+    const unowned = await findUnowned(visit.services.store);
+    const rows = Object.entries(await runChecks(visit, { missingLists, unowned })).map(([name, passed]) => {
       const [what, written] = words[name as Check] as [string, string];
       const advice = name === 'warnings' && bar ? words.failed : written;
       const command = name === 'operators' && html` <code class="command">tollgate operator create EMAIL</code>`;
       const missing = name === 'payments' && html` <code>${listMissingSecrets(visit).join(', ')}</code>`;
       const lists = name === 'lists' && html` <code>${missingLists.join(', ')}</code>`;
-      return [what, passed ? words.ok : html`<strong>${words.look}:</strong> ${advice}${command}${missing}${lists}`];
+      const account =
+        name === 'owners' && unowned && html` <a href="/admin/accounts/${unowned.id}">${unowned.name}</a>.`;
+      const details = html`${command}${missing}${lists}${account}`;
+      return [what, passed ? words.ok : html`<strong>${words.look}:</strong> ${advice}${details}`];
     });
     const checks = table(words.title, [{ title: words.runChecks }, { title: words.state }], rows);
     return { title: words.title, body: html`${bar}${checks}` };
@@ -108,18 +113,27 @@ async function listMissingPriceLists({ services }: UserVisit): Promise<readonly 
   return missing.map(({ priceList, accounts }) => `${priceList} (${accounts})`);
 }
 
-/** Stops at the first account without an owner. */
-async function haveOwners({ accounts, users }: Store): Promise<boolean> {
+/** The oldest checked account without an owner. */
+async function findUnowned({ accounts, users }: Store): Promise<Account | undefined> {
   const newest = (await accounts.list()).slice(-ACCOUNTS_CHECKED);
   for (let from = 0; from < newest.length; from += ASKED_AT_ONCE) {
     const some = newest.slice(from, from + ASKED_AT_ONCE);
     const owners = await Promise.all(some.map(({ id }) => listOwners(users, id)));
-    if (owners.some((members) => members.length === 0)) return false;
+    const found = some.find((_, at) => owners[at]?.length === 0);
+    if (found) return found;
   }
-  return true;
+  return undefined;
 }
 
-async function runChecks(visit: UserVisit, missingLists: readonly string[]): Promise<Readonly<Record<Check, boolean>>> {
+interface Found {
+  readonly missingLists: readonly string[];
+  readonly unowned: Account | undefined;
+}
+
+async function runChecks(
+  visit: UserVisit,
+  { missingLists, unowned }: Found,
+): Promise<Readonly<Record<Check, boolean>>> {
   const { services, secure } = visit;
   const { store, sandbox, catalog, catalogFailure } = services;
   const { models, warnings } = catalog();
@@ -133,6 +147,6 @@ async function runChecks(visit: UserVisit, missingLists: readonly string[]): Pro
     loss: countModelsBelowCost(catalog()) === 0,
     lists: missingLists.length === 0,
     warnings: warnings.length === 0 && catalogFailure() === undefined,
-    owners: await haveOwners(store),
+    owners: unowned === undefined,
   };
 }

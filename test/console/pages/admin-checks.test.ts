@@ -41,6 +41,7 @@ describe('the setup checks', () => {
     const passing = async () => (await readChecks(operator)).filter(([, passes]) => passes).map(([name]) => name);
     expect(await readChecks(operator)).to.deep.include(['are available', false]);
     expect(await passing()).to.deep.equal(all.filter((name) => name !== 'loses access' && name !== 'an owner'));
+    expect((await operator.get('/admin/checks')).text).to.contain(`beginning with <a href="/admin/accounts/${id}">`);
     await setUpOwner(test, id);
     expect(await passing()).to.deep.equal(all.filter((name) => name !== 'loses access'));
     await test.store.users.add(makeUser({ operator: true }));
