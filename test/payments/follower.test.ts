@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { type Payment, parseRefunds } from '../../lib/money/payment.ts';
 import { createPaymentFollower } from '../../lib/payments/follower.ts';
 import { requestRefund } from '../../lib/payments/operator.ts';
+import { createFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { adjust, applied, RUB, rejection, type StoreKind } from '../contract/store/context.ts';
@@ -31,6 +32,49 @@ function suite(kind: StoreKind): void {
       ['partly_refunded', 100n],
       ['partly_refunded', 300n],
     ]);
+  });
+
+  it('reports a refund that the provider refuses, and no poll that changes nothing', async () => {
+    const { id } = await stage.order(service);
+    const told = service.changes.length;
+    await stage.letTimePass();
+    await service.payments.poll(id);
+    expect(service.changes).to.have.length(told);
+    stage.bank.pay(id);
+    await service.payments.poll(id);
+    stage.bank.hook = (asked) => (asked === 'refund' ? 400 : undefined);
+    await requestRefund(stage.store, id, { at: stage.now(), amount: RUB, reason: 'a wish' });
+    const before = service.changes.length;
+    await service.payments.poll(id);
+    const refunds = service.changes.slice(before).map((payment) => parseRefunds(payment).map(({ state }) => state));
+    expect(refunds).to.deep.equal([['refused']]);
+  });
+
+  it('logs that an operator has to decide on a payment that is not what was ordered', async () => {
+    const { id } = await stage.order(service);
+    stage.bank.pay(id, { order: 'pay_another' });
+    expect(await service.payments.poll(id)).to.include({ phase: 'review' });
+    expect(errors()).to.deep.equal(['a payment does not match its order: an operator has to decide']);
+  });
+
+  it('credits a payment only once its method is saved', async () => {
+    const faults = createFaultyStore(stage.store);
+    const { payments } = stage.service('own_2', faults.store);
+    stage.bank.saves = {
+      id: 'card-9',
+      kind: 'card',
+      brand: 'Visa',
+      last4: '4242',
+      expiry: '2030-01',
+      fingerprint: 'f',
+    };
+    const { id } = await stage.order(service, 1000, { saveMethod: true });
+    stage.bank.pay(id);
+    faults.next('payments.saveMethod', refuse);
+    await rejection(payments.poll(id));
+    expect([(await stage.payment(id)).phase, await stage.topped()]).to.deep.equal(['succeeded', 0n]);
+    expect(await payments.poll(id)).to.include({ phase: 'credited' });
+    expect(await stage.store.payments.methods(stage.wallet)).to.have.length(1);
   });
 
   it('gives up a payment that never stops changing', async () => {
