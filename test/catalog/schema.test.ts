@@ -150,12 +150,26 @@ describe('catalog files', () => {
     }
   });
 
-  it('define an upstream and a retired model once', () => {
-    folder.write(catalogOf({ retired: { old: 'text-1' } }), 'a.json');
-    folder.write({ upstreams: { one: upstream() } }, 'b.json');
-    expect(mistakeOf(read)).to.match(/b\.json: upstream one is defined twice$/);
-    folder.write({ retired: { old: 'image-1' } }, 'b.json');
-    expect(mistakeOf(read)).to.match(/b\.json: retired\.old is defined twice$/);
+  for (const [what, part] of [
+    ['upstream one', { upstreams: { one: upstream() } }],
+    ['payments.till', { payments: { till: { plugin: 'sandbox', settings: {} } } }],
+    ['pricing', { pricing: { markup: '1.2' } }],
+    ['priceLists.partner', { priceLists: { partner: { factor: '0.9' } } }],
+    ['overrides.text-1', { overrides: { 'text-1': { off: true } } }],
+    ['retired.old', { retired: { old: 'text-1' } }],
+  ] as const) {
+    it(`define ${what} once`, () => {
+      folder.write(catalogOf(part), 'a.json');
+      expect(() => read()).not.to.throw();
+      folder.write(part, 'b.json');
+      expect(mistakeOf(read)).to.match(new RegExp(`b\\.json: ${what} is defined twice$`));
+    });
+  }
+
+  it('are named for a mistake in an override', () => {
+    folder.write(catalogOf(), 'a.json');
+    folder.write({ overrides: { 'text-1': { price: { request: '1' } } } }, 'b.json');
+    expect(mistakeOf(read)).to.match(/b\.json: overrides\.text-1: /);
   });
 
   describe('are refused with the name of the file', () => {

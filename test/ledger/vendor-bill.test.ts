@@ -61,6 +61,13 @@ describe('bills of vendors', () => {
     expect(lines(...tiny)[0]).to.include({ model: 'a "b"', cost: 100_000n });
   });
 
+  it('may count nothing, and not every kind of token', () => {
+    const head = 'day,model,num_model_requests,usage_input_tokens_no_cache,usage_output_tokens';
+    const none = { ...LINE, requests: 0, promptTokens: 0, outputTokens: 0 };
+    expect(lines(head, '2026-11-26,model-x,0,0,0')).to.deep.equal([none]);
+    expect(lines(head, '2026-11-26,model-x,,7,')).to.deep.equal([{ ...LINE, promptTokens: 7 }]);
+  });
+
   it('count a time with a zone in UTC', () => {
     expect(lines('created_at,model', '2026-11-27 01:00:00+03:00,model-x')[0]?.day).to.equal('2026-11-26');
   });
