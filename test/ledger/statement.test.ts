@@ -53,6 +53,18 @@ describe('the statement of a wallet', () => {
     }
   });
 
+  it('says of each movement what it was, and is none without a wallet', async () => {
+    const { store } = context;
+    const id = await newAccount(store);
+    const span = { from: AT, to: AT + 40, now: AT + 100 };
+    await applied(store, topup(id, 1000n * RUB, { paymentId: `bank-${id}` }), { ...adjust(id, -RUB), at: AT + 20 });
+    expect((await readStatement(store.ledger, id, span))?.movements).to.deep.equal([
+      { at: AT, kind: 'topup', amount: 1000n * RUB, note: `bank-${id}` },
+      { at: AT + 20, kind: 'adjust', amount: -RUB, note: 'test' },
+    ]);
+    expect(await readStatement(store.ledger, 'acc_none', span)).to.equal(undefined);
+  });
+
   it('is read anew if a payment comes in meanwhile, and not at all if one always does', async () => {
     const { store } = context;
     const id = await fillWallet();

@@ -112,6 +112,42 @@ describe('the sweep', () => {
     expect(seen).to.deep.equal([1, 1, 1, 2, 2]);
   });
 
+  it('notes that a lost call may have cost something at an upstream, and that a service asked none', async () => {
+    const of = { wallet: 'w', lease: 5, model: 'm', createdAt: 2 };
+    const found = [{ ...of, id: 'a', kind: 'text' } as Charge, { ...of, id: 'b', kind: 'service' } as Charge];
+    const [pages, ops]: [unknown[], unknown[]] = [[], []];
+    const sweep = createSweep({
+      leaseMs: LEASE_MS,
+      now: () => 9,
+      store: {
+        async orphans(page) {
+          pages.push(page);
+          return found;
+        },
+      },
+      async end(op) {
+        ops.push(op);
+        return { status: 'done' };
+      },
+    });
+    expect(await sweep({ now: 10, limit: PAGE })).to.equal(2);
+    expect(pages).to.deep.equal([{ now: 10, leaseMs: LEASE_MS, limit: PAGE, after: undefined }]);
+    const unknown = {
+      upstream: null,
+      upstreamModel: null,
+      keyPlace: null,
+      requestId: null,
+      firstMs: null,
+      usage: null,
+    };
+    const attempt = { ...unknown, model: 'm', at: 2, ending: 'lost', totalMs: 7, certainty: 'possible', cost: null };
+    const expire = { kind: 'expire', wallet: 'w', at: 9, lease: 5 };
+    expect(ops).to.deep.equal([
+      { ...expire, chargeId: 'a', attempts: [attempt] },
+      { ...expire, chargeId: 'b', attempts: [] },
+    ]);
+  });
+
   for (const [status, more] of [
     ['done', 0],
     ['exists', 0],
