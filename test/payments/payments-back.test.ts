@@ -237,6 +237,19 @@ function suite(kind: StoreKind): void {
       expect(await stage.problems()).to.deep.equal([]);
     });
 
+    it('take what a refund during a dispute has left of it', async () => {
+      const { id } = await credited();
+      const at = stage.now();
+      await credited();
+      await openDispute(stage.store, id, { at, dispute: `cb_${id}`, amount: 800n * RUB });
+      stage.bank.giveBack(id, 500n * RUB);
+      expect(await service.payments.poll(id)).to.include({ phase: 'disputed', refunded: 500n * RUB });
+      expect((await endDispute(stage.store, id, { at, how: 'lost', suspend: false })).status).to.equal('done');
+      expect(await stage.payment(id)).to.include({ phase: 'reversed', refunded: 1000n * RUB, shortfall: 0n });
+      expect(await stage.topped()).to.equal(1000n * RUB);
+      expect(await stage.problems()).to.deep.equal([]);
+    });
+
     it('leave nothing to lose after a full refund during a dispute', async () => {
       const { id } = await credited();
       const at = stage.now();
@@ -256,7 +269,7 @@ function suite(kind: StoreKind): void {
       stage.bank.giveBack(payment.id, 300n * RUB);
       expect(await stage.sendWebhook(service, stage.refOf(payment))).to.equal('done');
       const verdict = { at: stage.now(), reason: 'seen', credit: 1000n * RUB };
-      expect((await decideReview(stage.store, payment.id, verdict)).status).to.equal('done');
+      expect((await decideReview(stage.store, payment.id, verdict)).payment).to.include({ reason: 'seen' });
       stage.bank.hook = (asked) => {
         if (asked === 'fetch') throw new Error('down');
         return undefined;
