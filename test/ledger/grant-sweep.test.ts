@@ -1,4 +1,6 @@
 // Grants end when their time is over, once, whatever fails meanwhile.
+import { mock } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createGrantChore, endDueGrants } from '../../lib/ledger/grant-sweep.ts';
 import { parseGrantBook } from '../../lib/money/grants.ts';
@@ -95,6 +97,34 @@ describe('the sweep of grants', () => {
       await until(() => given === 1);
       chore.stop();
       expect([isStopped, errors.length]).to.deep.equal([isStopped, isStopped ? 0 : 1]);
+    }
+  });
+
+  it('runs at the start and then every minute, one after the other, until it stops', async () => {
+    mock.timers.enable({ apis: ['setInterval'] });
+    try {
+      const gate = makeGate();
+      let given = 0;
+      const giveMonthly = async () => {
+        given += 1;
+        await gate.opened;
+        throw new Error('no month has begun');
+      };
+      const ledger = { ...opened.store.ledger, grantsDue: async () => [] };
+      const chore = createGrantChore({ store: { ledger }, giveMonthly, onError: () => undefined });
+      const pass = async (ms: number) => {
+        mock.timers.tick(ms);
+        for (let turns = 0; turns < 5; turns += 1) await turn();
+        return given;
+      };
+      chore.start();
+      expect([await pass(0), await pass(180_000)], 'while the first one runs').to.deep.equal([1, 1]);
+      gate.open();
+      expect([await pass(0), await pass(60_000), await pass(60_000)]).to.deep.equal([1, 2, 3]);
+      chore.stop();
+      expect(await pass(180_000)).to.equal(3);
+    } finally {
+      mock.timers.reset();
     }
   });
 });
