@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 const POLITE = 10;
 
 /** Some wait for most of their time, which others use. */
-const WORKERS = 5;
+const WORKERS = 6;
 /** Those of one folder are alike, some at work and some at waiting: past the heavy ones all folders take turns. */
 const HEAVY = 'browser|contract|store|upstream';
 const FILES = [
