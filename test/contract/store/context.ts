@@ -7,6 +7,7 @@ import type { GrantOp, Operation, Outcome, OutcomeStatus, Wallet } from '../../.
 import { NO_LIMITS } from '../../../lib/money/key-limits.ts';
 import { type OpenOptions, openStore } from '../../../lib/store/open.ts';
 import { mapCalls } from '../../../lib/store/port-calls.ts';
+import type { KeyStore } from '../../../lib/store/ports/keys.ts';
 import { type Store, StoreError } from '../../../lib/store/store.ts';
 
 /** What a new key has, unless said otherwise. */
@@ -286,4 +287,15 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   const [result] = await Promise.allSettled([promise]);
   if (result?.status !== 'rejected') throw new Error('it was not rejected');
   return result.reason;
+}
+
+/** Rows whose marks do not fit them. */
+export async function findWrong(table: Pick<KeyStore, 'findWrongMarks'>) {
+  const found: { readonly id: string; readonly wallet?: string }[] = [];
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const page: Awaited<ReturnType<KeyStore['findWrongMarks']>> = await table.findWrongMarks({ after, limit: 500 });
+    found.push(...page.found);
+    after = page.next;
+  }
+  return found;
 }

@@ -5,7 +5,7 @@ import { NO_LIMITS } from '../../../lib/money/key-limits.ts';
 import type { KeyRow } from '../../../lib/store/ports/keys.ts';
 import { type Store, StoreError } from '../../../lib/store/store.ts';
 import { itLong, longer } from '../../../testkit/long.ts';
-import { AT, newAccount, newId, RUB, type StoreContext, UNUSED } from './context.ts';
+import { AT, findWrong, newAccount, newId, RUB, type StoreContext, UNUSED } from './context.ts';
 
 const MAX = 10;
 export function keyContract(context: StoreContext): void {
@@ -251,13 +251,7 @@ function replacementTests(context: StoreContext): void {
     const third = newSuccessor(AT + 99);
     await store.keys.replace(key.id, second, MAX);
     await store.keys.replace(second.id, third, MAX);
-    const change = {
-      budget: 9n * RUB,
-      reset: 'day',
-      zone: 'UTC',
-      expiresAt: AT + 70,
-      models: null,
-    } as const;
+    const change = { budget: 9n * RUB, reset: 'day', zone: 'UTC', expiresAt: AT + 70, models: null } as const;
     expect(await (await context.other()).keys.limit(third.id, change, AT + 3)).to.equal('limited');
     const limitsOf = async (id: string) => (await store.keys.get(id))?.limits;
     // The first has ended by then.
@@ -266,6 +260,7 @@ function replacementTests(context: StoreContext): void {
     expect(await limitsOf(second.id)).to.deep.equal({ ...shared, expiresAt: AT + 99 });
     expect(await limitsOf(third.id)).to.deep.equal({ ...LIMITS, ...change });
     expect(await limitsOf(stranger.id)).to.deep.equal(LIMITS);
+    expect((await findWrong(store.keys)).filter(({ id }) => id === second.id)).to.deep.equal([]);
     await store.keys.put(third.id, LIMITS);
     expect(await limitsOf(third.id)).to.deep.equal(LIMITS);
   });

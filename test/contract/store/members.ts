@@ -2,11 +2,10 @@
 
 import { expect } from 'chai';
 import { NO_LIMITS } from '../../../lib/money/key-limits.ts';
-import type { KeyStore } from '../../../lib/store/ports/keys.ts';
 import type { Link } from '../../../lib/store/ports/sessions.ts';
 import type { Membership } from '../../../lib/store/ports/users.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { applied, charge, newAccount, newId, newWallet, RUB, type StoreContext } from './context.ts';
+import { applied, charge, findWrong, newAccount, newId, newWallet, RUB, type StoreContext } from './context.ts';
 
 import { newManagementKey } from './management.ts';
 import { makeUser } from './people.ts';
@@ -340,14 +339,4 @@ export function memberContract(context: StoreContext): void {
     expect(await keys.add(key, Number.MAX_SAFE_INTEGER)).to.equal('added');
     expect(await keys.get(key.id)).to.deep.include(key);
   });
-}
-
-async function findWrong(keys: Pick<KeyStore, 'findWrongMarks'>) {
-  const found: { readonly id: string; readonly wallet?: string }[] = [];
-  for (let after: string | undefined = ''; after !== undefined; ) {
-    const page: Awaited<ReturnType<KeyStore['findWrongMarks']>> = await keys.findWrongMarks({ after, limit: 500 });
-    found.push(...page.found);
-    after = page.next;
-  }
-  return found;
 }
