@@ -19,7 +19,8 @@ const FILM = { model: 'film-a', prompt: 'A red square' };
 
 export async function showVideos({ verify, verifyPartly }: Showing): Promise<void> {
   const upstream = await startFilmUpstream();
-  const timings = { bodyLimits: { idleMs: 500 } };
+  // Accounts stay known when the store loses them.
+  const timings = { bodyLimits: { idleMs: 500 }, keyCacheMs: 60_000 };
   const gateway = await startGateway({ catalog: filmCatalog(upstream.url), env: ENV, timings });
   const { url } = gateway;
   const post = (wanted: number, key: string | undefined, body: unknown = FILM) =>
