@@ -281,8 +281,9 @@ function firstChoice(choices: unknown): Choice | undefined {
   return undefined;
 }
 
-/** Most say something. */
 function saysNothing({ delta, message, text }: Choice): boolean {
+  // Most say this.
+  if (delta?.content) return false;
   for (const name in delta) if (name !== 'role' && delta[name]) return false;
   return !message && !text;
 }
