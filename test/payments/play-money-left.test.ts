@@ -4,6 +4,7 @@ import { toVideoId } from '../../lib/calls/videos/job-id.ts';
 import type { ChargeOp, Operation } from '../../lib/money/decide.ts';
 import type { Payment } from '../../lib/money/payment.ts';
 import { playMoneyLeft, recordCostlyUpstream, settlePlayMoney } from '../../lib/payments/play-money.ts';
+import { StoreError } from '../../lib/store/store.ts';
 import { type FaultyStore, lose, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 import {
   AT,
@@ -77,6 +78,17 @@ describe('play money beside a grant', () => {
       expect(first).to.include({ status: 'done', amount: amount * RUB });
       await pay();
       await applied(real, charge(wallet, { amount: 30n * RUB }));
+      const before = await opened.read(wallet);
+      const isAboutPayment = ([id]: readonly unknown[]) => String(id).startsWith('pay:');
+      for (const call of ['ledger.movements', 'ledger.entry'] as const) {
+        opened.always(call, (go, args) => {
+          return call === 'ledger.movements' || isAboutPayment(args) ? refuse(go, args) : go();
+        });
+        const failed = settlePlayMoney(opened.store, wallet, { how: 'write_off', ...verdict });
+        expect(await rejection(failed), call).to.be.instanceOf(StoreError);
+        opened.always(call, (go) => go());
+      }
+      expect(await opened.read(wallet)).to.deep.equal(before);
       const second = await settlePlayMoney(real, wallet, { how: 'write_off', ...verdict });
       expect(second).to.include({ status: 'done', amount: 970n * RUB });
       expect(await opened.read(wallet)).to.include({ avail: kept * RUB });
