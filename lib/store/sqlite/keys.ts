@@ -122,7 +122,7 @@ function changeWrites({ db, write }: Connection) {
   const share = db.prepare(
     `UPDATE keys SET budget = :budget, reset = :reset, zone = :zone
     WHERE account = :account AND ${ACTIVE}
-      AND coalesce(budget_key, id) = (SELECT coalesce(budget_key, id) FROM keys WHERE id = :id)`,
+      AND coalesce(budget_key, id) = (SELECT coalesce(budget_key, id) FROM keys WHERE id = :id) RETURNING id`,
   );
   const use = db.prepare(
     `UPDATE keys SET requests_count = requests_count + ?, last_used_at = max(coalesce(last_used_at, 0), ?)
@@ -130,7 +130,6 @@ function changeWrites({ db, write }: Connection) {
   );
   const findActiveOwner = createFindActiveOwner(db);
   const mark = createUpdateKeyMark(db);
-  const ids = db.prepare('SELECT id FROM keys WHERE account = ?');
   const runBatchOnce = createRunBatchOnce(db);
   return {
     revoke: (id: string, at: number): Awaited<ReturnType<KeyStore['revoke']>> =>
@@ -147,9 +146,10 @@ function changeWrites({ db, write }: Connection) {
         if (account === undefined) return problem;
         const before = readKeyRow(select.get(id) as Record<string, unknown>);
         const { budget, reset, zone, ...own } = toKeyLimitCells({ ...before.limits, ...change });
-        share.run({ account, id, now, budget, reset, zone });
+        const sharing = share.all({ account, id, now, budget, reset, zone });
         put.run({ id, budget, reset, zone, ...own });
-        for (const row of ids.all(account)) mark(row.id as string);
+        // Of no other key: an account may have thousands, and a new mark would hide what was changed behind the store.
+        for (const changed of sharing) mark(changed.id as string);
         return 'limited';
       }),
     put: (id: string, limits: KeyLimits): void =>

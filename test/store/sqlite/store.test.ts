@@ -12,6 +12,7 @@ import {
   applied,
   balances,
   everythingOf,
+  findWrong,
   newAccount,
   newId,
   newWallet,
@@ -199,6 +200,19 @@ describe('sqlite store', () => {
       UPDATE keys SET end_user_reset = 'month', models = '['`);
     const held = await store.keys.find(hash);
     expect(held?.limits).to.deep.include({ models: [], endUsers: { cap: 0n, reset: 'month' } });
+  });
+
+  it('hides no change of a key behind its back when the limits of another are changed', async () => {
+    const path = folder.file();
+    const store = await folder.open(path, HERE);
+    const account = await newAccount(store);
+    for (const name of ['a', 'b']) {
+      const key = { id: `key_${name}`, account, name, hash: name.repeat(64), last4: 'Ab9z', createdAt: 1 };
+      await store.keys.add(key, 10);
+    }
+    folder.raw(path).exec("UPDATE keys SET budget = 5 WHERE id = 'key_b'");
+    expect(await store.keys.limit('key_a', { models: ['m'] }, 2)).to.equal('limited');
+    expect((await findWrong(store.keys)).map(({ id }) => id)).to.deep.equal(['key_b']);
   });
 
   it('has an audit that detects charges without entries and missing charges', async () => {
