@@ -1,4 +1,5 @@
 // What an action answers: an object for programs, and short aligned text for people.
+import { defuseFormulas } from '../base/spreadsheet.ts';
 import { formatRub, type Micro, toRub } from '../money/money.ts';
 import type { Allowance } from '../store/ports/accounts.ts';
 
@@ -35,7 +36,7 @@ export function formatTable(head: readonly string[], rows: readonly (readonly st
 /** Lines of comma-separated values (RFC 4180). Text that a spreadsheet would run as a formula is defused. */
 export function formatCsv(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const toCell = (cell: string) => {
-    const plain = /^[=+@\t\r]|^-(?!\d+(\.\d+)?$)/.test(cell) ? `'${cell}` : cell;
+    const plain = /^-\d+(\.\d+)?$/.test(cell) ? cell : defuseFormulas(cell);
     return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
   };
   return [head, ...rows].map((row) => `${row.map(toCell).join(',')}\n`).join('');
