@@ -284,6 +284,7 @@ function operatorStops({
       does: [['form:has(input[value=restore]) button', true]],
     }),
     at('/admin/payments', 'payments-review', { path: '/admin/payments?phase=review' }),
+    at('/admin/payments.csv', 'payments-csv'),
     at('/admin/payments/{id}', 'payment-review', { path: `/admin/payments/${payments.review}` }),
     at('/admin/payments/{id}', 'payment-credited', { path: `/admin/payments/${payments.refunded}` }),
     at('/admin/ledger', 'ledger-call', { path: `/admin/ledger?id=${call}` }),

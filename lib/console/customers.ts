@@ -13,6 +13,8 @@ import type { CustomerRanks } from './customer-ranks.ts';
 export const CUSTOMER_DAYS = 30;
 const USERS_PER_PAGE = 1000;
 const MATCHES_MAX = 200;
+/** Characters; fewer are in most addresses. */
+const EMAIL_PART_MIN = 3;
 
 export const CUSTOMER_FILTERS = ['all', 'unpaid', 'negative', 'suspended', 'silent'] as const;
 export type CustomerFilter = (typeof CUSTOMER_FILTERS)[number];
@@ -84,7 +86,7 @@ function addSums(accounts: readonly AccountSummary[], sums: readonly ServiceRow[
 async function findMatchingAccounts({ users, keys }: Store, text: string): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   if (/^[\w-]{4}$/.test(text)) for (const id of await keys.findAccountsByEnd(text, MATCHES_MAX)) found.add(id);
-  if (!text.includes('@')) return found;
+  if (text.length < EMAIL_PART_MIN) return found;
   const wanted = toStoredEmail(text);
   for await (const page of walkPages(USERS_PER_PAGE, users.page, ({ id }) => id)) {
     const matching = page.filter(({ email }) => email.includes(wanted)).slice(0, MATCHES_MAX);

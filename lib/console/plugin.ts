@@ -19,7 +19,7 @@ import { adminModel } from './pages/admin-model.ts';
 import { adminOverview } from './pages/admin-overview.ts';
 import { adminPapers } from './pages/admin-papers.ts';
 import { adminPayment } from './pages/admin-payment.ts';
-import { adminPayments } from './pages/admin-payments.ts';
+import { adminPayments, adminPaymentsCsv } from './pages/admin-payments.ts';
 import { adminPeople } from './pages/admin-people.ts';
 import { adminPerson } from './pages/admin-person.ts';
 import { adminPromo } from './pages/admin-promo.ts';
@@ -110,6 +110,7 @@ export const PAGES: readonly PageRoutes[] = [
   adminPeople,
   adminPerson,
   adminPayments,
+  adminPaymentsCsv,
   adminPayment,
   adminLedger,
   adminCatalog,

@@ -82,6 +82,11 @@ export function readRss({ pid }: ChildProcess): number {
   return listFamily(Number(pid)).reduce((sum, member) => sum + readResident(member.pid), 0);
 }
 
+/** The processes that a process has started itself. */
+export function listChildren(pid: number): readonly number[] {
+  return listFamily(pid).flatMap((member) => (member.parent === pid ? member.pid : []));
+}
+
 interface Member {
   readonly pid: number;
   readonly parent: number;

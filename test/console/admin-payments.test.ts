@@ -98,6 +98,25 @@ describe('payment pages of an operator', () => {
     expect(list).to.contain(`/admin/payments/${paid.id}`).and.contain('Refunds not made yet: 1');
   });
 
+  it('are a file as well, with the filter of the page and the names of accounts', async () => {
+    const paid = await newSucceeded(test.store, account.id, { provider: 'elsewhere', test: false });
+    await applied(test.store, creditOf(paid));
+    const page = await operator.get(`/admin/payments?account=${account.id}`);
+    const link = /href="(\/admin\/payments\.csv[^"]+)" download/.exec(page.text)?.[1]?.replace('&amp;', '&') ?? '';
+    const { headers, text } = await operator.get(link);
+    expect(headers['content-disposition']).to.contain('payments.csv');
+    const [head, row, ...rest] = text.trim().split('\r\n');
+    expect(head).to.equal(
+      'Created,Payment,ID at the provider,Status,Account,Account name,Provider,Method,Test,Amount,Credited,Refunded,Last change',
+    );
+    const [, id, ref, phase, wallet, , provider, origin, isTest, ...amounts] = row?.split(',') ?? [];
+    expect([id, ref, phase, wallet]).to.deep.equal([paid.id, paid.ref, 'credited', account.id]);
+    expect([provider, origin, isTest]).to.deep.equal(['elsewhere', 'manual', '']);
+    expect(amounts.slice(0, 3)).to.deep.equal(['1000.00', '1000.00', '0.00']);
+    expect(rest, 'of this account').to.deep.equal([]);
+    expect((await operator.get(link.replace('phase=', 'phase=review'))).text.trim().split('\r\n')).to.have.length(1);
+  });
+
   it('refund once, however often the form is sent', async () => {
     const id = await ordered('paid');
     expect((await change(id, { change: 'refund', amount: '1000.01', reason: 'too much' })).status).to.equal(400);

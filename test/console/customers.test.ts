@@ -93,6 +93,7 @@ describe('the pages of customers', () => {
     expect(await found('q=ANNA@exam')).to.deep.equal([wallet]);
     expect(await found(`q=${key?.last4}`)).to.include(wallet);
     expect(await found('q=nobody@example.com')).to.deep.equal([]);
+    expect(await found('q=example.co')).to.deep.equal([wallet]);
     expect(await found('filter=unpaid')).not.to.include(wallet);
     const lead = async (q: string) => (await operator.get(`/admin/accounts?q=${q}`)).headers.location;
     expect(await lead(call)).to.equal(`/admin/ledger?id=${call}`);

@@ -142,10 +142,16 @@ export const thinkingField = objectField({
 /** Absent for plain text. Throws 400 faults that name the field. */
 export function readResponseFormat(given: unknown): Pick<TextRequest, 'format' | 'formatField'> {
   if (given == null) return {};
-  const { type, json_schema: wanted } = given as Fields;
+  const { type, json_schema: wanted, schema } = given as Fields;
   checkChoice('response_format.type', type, FORMATS);
   if (type === 'text') return {};
-  if (type === 'json_object') return { format: { type: 'json' }, formatField: 'response_format' };
+  if (type === 'json_object') {
+    // Other servers' clients send a schema beside it.
+    const format = isRecord(schema)
+      ? { type: 'json-schema' as const, name: ANSWER, schema }
+      : { type: 'json' as const };
+    return { format, formatField: 'response_format' };
+  }
   return { format: namedFormat('response_format.json_schema', wanted), formatField: 'response_format' };
 }
 

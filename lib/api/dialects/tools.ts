@@ -38,7 +38,7 @@ export type Chosen = Pick<ReadTools, 'choice' | 'allowed'>;
 /** Reads a `tool_choice` that is one of these words; others go to `readObject`. */
 export function readChoice(given: unknown, readObject: (given: Readonly<Record<string, unknown>>) => Chosen): Chosen {
   if (given === 'auto' || given === 'none') return { choice: given };
-  if (given === 'required') return { choice: 'any' };
+  if (given === 'required' || given === 'any') return { choice: 'any' };
   if (!isRecord(given)) throw invalidField('tool_choice', 'must be none, auto, required or an object');
   return readObject(given);
 }

@@ -1,7 +1,9 @@
-// Payments of all accounts for an operator, those that need a decision first.
+// Payments of all accounts for an operator, those that need a decision first, also as CSV.
 import { PAYMENT_PHASES, type Payment, type PaymentPhase } from '../../money/payment.ts';
+import { formatMoment } from '../../money/period.ts';
 import type { PaymentList } from '../../store/ports/payments.ts';
 import { field, orUsual, select, shortTime, table } from '../components.ts';
+import { type Cell, createCsv } from '../csv.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
@@ -28,6 +30,12 @@ const WORDS = defineWords({
     refunded: 'Refunded',
     none: 'No payments match.',
     older: 'Older payments',
+    csv: 'Download CSV',
+    providerId: 'ID at the provider',
+    accountName: 'Account name',
+    test: 'Test',
+    yes: 'yes',
+    changed: 'Last change',
     openPaymentLinks: {
       review: (count: string) => `Under review: ${count}`,
       disputed: (count: string) => `Disputes: ${count}`,
@@ -53,6 +61,12 @@ const WORDS = defineWords({
     refunded: 'Возвращено',
     none: 'Таких платежей нет.',
     older: 'Более ранние платежи',
+    csv: 'Скачать CSV',
+    providerId: 'ID в платёжной системе',
+    accountName: 'Название аккаунта',
+    test: 'Тестовый',
+    yes: 'да',
+    changed: 'Последнее изменение',
     openPaymentLinks: {
       review: (count: string) => `На проверке: ${count}`,
       disputed: (count: string) => `Споры: ${count}`,
@@ -63,6 +77,8 @@ const WORDS = defineWords({
 });
 
 const PER_PAGE = 50;
+/** Of a file. */
+const PER_READ = 500;
 const COUNTED_MAX = 100;
 const ID_LENGTH_MAX = 64;
 /** Phases whose outcome is still open. */
@@ -90,29 +106,88 @@ export const adminPayments = page({
   async get(visit) {
     const { services, language, query } = visit;
     const words = WORDS[language];
-    const chosen = query.get('phase') ?? '';
-    const phase = PAYMENT_PHASES.find((name) => name === chosen);
-    const group = Object.hasOwn(OPEN_GROUPS, chosen)
-      ? OPEN_GROUPS[chosen as keyof typeof OPEN_GROUPS]
-      : { phases: phase && [phase] };
-    const account = (query.get('account') ?? '').trim().slice(0, ID_LENGTH_MAX);
+    const filter = readFilter(visit);
     const before = readPaymentCursor(query.get('before'));
-    const found = await services.store.payments.list({
-      ...group,
-      limit: PER_PAGE,
-      wallet: account === '' ? undefined : account,
-      before,
-    });
+    const found = await services.store.payments.list({ ...selectPayments(filter), limit: PER_PAGE, before });
     const last = found.length === PER_PAGE ? found.at(-1) : undefined;
-    const filter = { phase: chosen, account };
-    const older = last && `/admin/payments?${new URLSearchParams({ ...filter, before: paymentCursor(last) })}`;
+    const link = (path: string, more = {}) => `${path}?${new URLSearchParams({ ...filter, ...more })}`;
+    const older = last && link('/admin/payments', { before: paymentCursor(last) });
     const body = html`${await openPaymentLinks(visit)}
 ${filterForm(visit, filter)}
 ${found.length === 0 ? html`<p>${words.none}</p>` : paymentTable(visit, found)}
-${older !== undefined && html`<p><a href="${older}" rel="next">${words.older}</a></p>`}`;
+<p>${older !== undefined && html`<a href="${older}" rel="next">${words.older}</a> · `}<a href="${link('/admin/payments.csv')}" download>${words.csv}</a></p>`;
     return { title: words.title, body };
   },
 });
+
+export const adminPaymentsCsv = page({
+  path: '/admin/payments.csv',
+  who: 'operator',
+  isFile: true,
+  async get(visit) {
+    const { time, payment, providerId, phase, account, provider, origin, ...words } = WORDS[visit.language];
+    const names = [time, payment, providerId, phase, account, words.accountName, provider, origin, words.test];
+    const head = [...names, words.amount, words.credited, words.refunded, words.changed];
+    return createCsv(visit.language, 'payments.csv', { head, rows: listCsvRows(visit) });
+  },
+});
+
+interface Filter {
+  readonly phase: string;
+  /** '' for all. */
+  readonly account: string;
+}
+
+function readFilter({ query }: UserVisit): Filter {
+  return {
+    phase: query.get('phase') ?? '',
+    account: (query.get('account') ?? '').trim().slice(0, ID_LENGTH_MAX),
+  };
+}
+
+function selectPayments({ phase: chosen, account }: Filter): Pick<PaymentList, 'phases' | 'isOpen' | 'wallet'> {
+  const wallet = account === '' ? undefined : account;
+  if (Object.hasOwn(OPEN_GROUPS, chosen)) return { ...OPEN_GROUPS[chosen as keyof typeof OPEN_GROUPS], wallet };
+  const phase = PAYMENT_PHASES.find((name) => name === chosen);
+  return { phases: phase && [phase], wallet };
+}
+
+async function* listCsvRows(visit: UserVisit): AsyncGenerator<readonly Cell[]> {
+  const { payments, accounts } = visit.services.store;
+  const selected = selectPayments(readFilter(visit));
+  for (let before: Payment | undefined; ; ) {
+    const found = await payments.list({ ...selected, limit: PER_READ, before });
+    const named = await accounts.names([...new Set(found.map(({ wallet }) => wallet))]);
+    const names = new Map(named.map(({ id, name }) => [id, name]));
+    for (const payment of found) yield toCsvRow(visit, payment, names.get(payment.wallet) ?? '');
+    before = found.at(-1);
+    if (before === undefined || found.length < PER_READ) return;
+  }
+}
+
+/** In Russian for people and their spreadsheets; in English as the API has it. */
+function toCsvRow({ language, signedIn }: UserVisit, payment: Payment, accountName: string): readonly Cell[] {
+  const { id, ref, phase, wallet, provider, origin, test, amount, credited, refunded } = payment;
+  const isPlain = language === 'en';
+  const { phases, origins } = paymentWords(language);
+  const zone = signedIn.user.timeZone;
+  const moment = (at: number): Cell => (isPlain ? formatMoment(at, zone) : { at, zone });
+  return [
+    moment(payment.createdAt),
+    id,
+    ref ?? '',
+    isPlain ? phase : phases[phase],
+    wallet,
+    accountName,
+    provider,
+    isPlain ? origin : origins[origin],
+    test ? WORDS[language].yes : '',
+    { rub: amount },
+    { rub: credited },
+    { rub: refunded },
+    moment(payment.changedAt),
+  ];
+}
 
 async function openPaymentLinks(visit: UserVisit): Promise<Html> {
   const words = WORDS[visit.language];

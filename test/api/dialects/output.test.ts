@@ -22,6 +22,7 @@ const CHAT: readonly (readonly [more: object, read: object])[] = [
   [{ response_format: null, reasoning_effort: null }, {}],
   [{ response_format: { type: 'text' } }, {}],
   [{ response_format: { type: 'json_object' } }, { format: { type: 'json' } }],
+  [{ response_format: { type: 'json_object', schema: SCHEMA } }, { format: named({ name: 'answer' }) }],
   [chatForm({ name: 'place' }), { format: { type: 'json' } }],
   [chatForm({ name: 'place', schema: SCHEMA, strict: null, description: null }), { format: named({}) }],
   [

@@ -124,7 +124,8 @@ const named = (description: string): Json =>
 export const chatToolFields = {
   tools: toolsField(chatTool),
   tool_choice: optional(
-    documentAs(Joi.alternatives(Joi.valid(...CHOICE_WORDS), Joi.object().unknown()), {
+    // Some vendors' word for `required`.
+    documentAs(Joi.alternatives(Joi.valid(...CHOICE_WORDS, 'any'), Joi.object().unknown()), {
       description:
         '`required` and a tool name demand a call, and are refused for a model without tools. `allowed_tools` are the only ' +
         'tools that the model sees and may call.',

@@ -44,6 +44,7 @@ describe('the tools of a chat', () => {
     ['auto', 'auto'],
     ['none', 'none'],
     ['required', 'any'],
+    ['any', 'any'],
     [{ type: 'function', function: { name: 'g' } }, { name: 'g' }],
     [{ type: 'function', name: 'g' }, { name: 'g' }],
     [{ type: 'custom', custom: { name: 'patch' } }, { name: 'patch' }],
