@@ -37,7 +37,8 @@ export const PROMO_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'promo list',
-    ...{ method: 'GET', path: '/promo', scope: 'usage' },
+    // Whoever reads a code can use it.
+    ...{ method: 'GET', path: '/promo', scope: 'topup' },
     summary: 'List all promo codes, and how often they were used',
     input: {},
     reply: replies.promos,

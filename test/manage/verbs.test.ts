@@ -65,6 +65,11 @@ describe('the table of verbs', () => {
     expect(own.filter((words) => !/^(user|member|grant|promo) /.test(words))).to.deep.equal(['account price-list']);
   });
 
+  it('tells promo codes, which are as good as money, only to those who may give money', () => {
+    const scopes = VERBS.filter(({ words }) => words.startsWith('promo ')).map(({ scope }) => scope);
+    expect(scopes).to.deep.equal(['topup', 'topup', 'topup']);
+  });
+
   it('takes long only where a whole table or the catalog is checked', () => {
     const slow = VERBS.filter(({ isSlow }) => isSlow).map(({ words }) => words);
     expect(slow).to.deep.equal(['ledger verify', 'catalog check']);
