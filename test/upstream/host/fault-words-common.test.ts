@@ -230,6 +230,8 @@ const SENTENCES: Meanings = {
     Prompt exceeds max length
     Request exceeds the maximum size
     Request too large for model x on tokens per min (TPM): Limit 6000
+    Request payload size exceeds the limit: 20971520 bytes.
+    The decoder prompt (length 9000) is longer than the maximum model length of 8192.
     message_too_long
     token数超过限制
     Prompt 超长
