@@ -48,7 +48,9 @@ describe('states of earlier answers', () => {
     'messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.',
     'INVALID_ARGUMENT: Corrupted thought signature.',
     'invalid_encrypted_content: The encrypted content gAAA could not be verified.',
+    'Could not decode the compaction blob. Ensure it is unmodified from the compact response.',
     "Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1'.",
+    "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
   ]) {
     it(`go no further when they are refused: ${words}`, async () => {
       const { route, calls } = inTurn([refusing(words), good]);
