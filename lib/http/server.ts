@@ -41,7 +41,8 @@ export interface Http {
 }
 
 const HEADERS_TIMEOUT_MS = 10_000;
-const KEEP_ALIVE_MS = 75_000;
+/** Longer than clients keep theirs: one that closes on a request is an error to most, which must not send it again. */
+const KEEP_ALIVE_MS = 130_000;
 /** Then the reply says `connection: close`, which frees the memory that a long-lived connection gathers. */
 const REQUESTS_PER_CONNECTION_MAX = 10_000;
 const STALL_MS = 60_000;

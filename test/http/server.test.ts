@@ -86,9 +86,9 @@ describe('http server', () => {
     });
   });
 
-  it('keeps idle connections longer than proxies do, and limits the time of headers and requests', () => {
+  it('keeps idle connections longer than clients and proxies do, and limits the time of headers and requests', () => {
     const { listener } = createHttp({ styleAt, host: '127.0.0.1', port: 0 }).server;
-    expect(listener).to.include({ keepAliveTimeout: 75_000, headersTimeout: 10_000, requestTimeout: 900_000 });
+    expect(listener).to.include({ keepAliveTimeout: 130_000, headersTimeout: 10_000, requestTimeout: 900_000 });
   });
 
   it('closes connections beyond its maximum at once', async () => {
