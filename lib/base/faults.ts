@@ -441,7 +441,7 @@ const table = {
   upstream_too_long: upstream('The prompt is too long for the model. Shorten it or lower `max_tokens`.', false),
   upstream_content: upstream("The upstream provider's content rules do not allow this request. Rephrase it.", false),
   upstream_picture: upstream(
-    'The upstream provider could not read an image in this request. Send it as another file.',
+    'The upstream provider could not read an image in this request, or it is too large. Send another or a smaller file.',
     false,
   ),
   upstream_timeout: upstream('The upstream provider did not answer in time.'),

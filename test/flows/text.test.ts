@@ -317,7 +317,7 @@ describe('text', () => {
     [
       400,
       'invalid_image_format',
-      'The upstream provider could not read an image in this request. Send it as another file.',
+      'The upstream provider could not read an image in this request, or it is too large. Send another or a smaller file.',
     ],
   ];
   for (const [status, code, words] of mendable) {
