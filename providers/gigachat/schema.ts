@@ -34,7 +34,8 @@ export function simplifySchema(root: JsonObject): JsonObject {
       type: known,
       format: FORMATS.has(format) ? format : undefined,
       enum: Array.isArray(values) && values.every((value) => typeof value === 'string') ? values : undefined,
-      items: isObject(items) ? simplify(items) : items,
+      // Anything, which it cannot say.
+      items: isObject(items) ? (Object.keys(items).length > 0 ? simplify(items) : undefined) : items,
       properties: known === 'object' ? simplifyAll(isObject(properties) ? properties : {}) : undefined,
     };
   }

@@ -81,6 +81,7 @@ describe('gigachat: functions', () => {
 
     for (const [name, schema, expected] of [
       ['no properties', { type: 'object' }, {}],
+      ['a list of anything', object({ a: { type: 'array', items: {} } }), object({ a: { type: 'array' } }).properties],
       [
         'a nested object',
         object({ a: { type: 'object', additionalProperties: {} } }),

@@ -3,10 +3,11 @@ import Joi from 'joi';
 import { constant, type Json, list, object, text } from '../../base/json-schema.ts';
 import { isRecord } from '../../base/record.ts';
 import type { PredefinedTool, RequestTools } from '../../calls/text/request.ts';
-import type { CustomTool, JsonObject, Tool, Tools } from '../../upstream/contract/provider.ts';
+import type { CustomTool, Tool, Tools } from '../../upstream/contract/provider.ts';
 import { MESSAGE_TOOL, NO_ARGUMENTS, type ToolShape } from '../../upstream/formats/tools.ts';
 import { cacheMarker, readCacheMarker } from './cache.ts';
 import { documentAs, invalidField, optional } from './fields.ts';
+import { completeSchema } from './tool-schema.ts';
 
 export const TOOLS_MAX = 512;
 export const TOOLS_CHARACTERS_MAX = 1024 * 1024;
@@ -182,13 +183,6 @@ function pickFields(
     throw invalidField(`${field}.defer_loading`, 'must be a boolean, true or false');
   }
   return { messageFields: Object.fromEntries(picked.map((name) => [name, given[name]])) };
-}
-
-/** Vendors refuse a schema without its type or its properties. */
-function completeSchema(schema: JsonObject): JsonObject {
-  if (schema.type === 'object' && isRecord(schema.properties)) return schema;
-  const { properties } = schema;
-  return { ...schema, type: 'object', ...(!isRecord(properties) && { properties: {} }) };
 }
 
 /** The field of the dialects; its content is read above. */

@@ -1,0 +1,86 @@
+// What becomes of a tool's schema that some vendors refuse.
+import { expect } from 'chai';
+import { completeSchema } from '../../../lib/api/dialects/tool-schema.ts';
+
+const text = { type: 'string' };
+const object = (properties: object, required?: readonly string[]) => ({
+  type: 'object',
+  properties,
+  ...(required && { required }),
+});
+
+type Row = readonly [what: string, given: object, want: object];
+
+const ROWS: readonly Row[] = [
+  ['gets its type and its properties', {}, object({})],
+  ['gets its type beside its properties', { properties: { a: text } }, object({ a: text })],
+  ['is an object only', { type: ['object', 'null'] }, object({})],
+  ['says of what a list is', object({ a: { type: 'array' } }), object({ a: { type: 'array', items: {} } })],
+  [
+    'says of what a list is that may be absent',
+    object({ a: { type: ['array', 'null'], minItems: 1 } }),
+    object({ a: { type: ['array', 'null'], minItems: 1, items: {} } }),
+  ],
+  [
+    'names the places of a list as newer drafts do',
+    object({ a: { type: 'array', items: [text, { type: 'array' }], maxItems: 2 } }),
+    object({ a: { type: 'array', maxItems: 2, prefixItems: [text, { type: 'array', items: {} }], items: {} } }),
+  ],
+  [
+    'keeps what follows the places of a list',
+    object({ a: { items: [text], additionalItems: { type: 'number' } } }),
+    object({ a: { prefixItems: [text], items: { type: 'number' } } }),
+  ],
+  [
+    'has the properties of all its alternatives, and requires what all of them do',
+    { anyOf: [object({ a: text, b: text }, ['a', 'b']), object({ a: text, c: text }, ['a', 'c'])] },
+    object({ a: text, b: text, c: text }, ['a']),
+  ],
+  [
+    'keeps a property as alternatives tell it differently',
+    { type: 'object', oneOf: [object({ kind: { const: 'x' } }, ['kind']), object({ kind: { const: 'y' } }, ['kind'])] },
+    object({ kind: { anyOf: [{ const: 'x' }, { const: 'y' }] } }, ['kind']),
+  ],
+  [
+    'leaves out alternatives that only differ in what they require',
+    { ...object({ a: text, b: text }), description: 'Either.', anyOf: [{ required: ['a'] }, { required: ['b'] }] },
+    { ...object({ a: text, b: text }), description: 'Either.' },
+  ],
+  [
+    'requires what any part of a whole does',
+    { ...object({ a: text }, ['a']), allOf: [object({ b: text }, ['b']), { oneOf: [object({ c: text })] }] },
+    object({ a: text, b: text, c: text }, ['a', 'b']),
+  ],
+  [
+    'is not one that is no object',
+    { anyOf: [object({ a: text }, ['a']), { type: 'null' }, text] },
+    object({ a: text }, ['a']),
+  ],
+  [
+    'is what it refers to',
+    { $ref: '#/$defs/args', $defs: { args: object({ a: { $ref: '#/$defs/b' } }, ['a']), b: text } },
+    {
+      $defs: { args: object({ a: { $ref: '#/$defs/b' } }, ['a']), b: text },
+      ...object({ a: { $ref: '#/$defs/b' } }, ['a']),
+    },
+  ],
+  [
+    'ends where definitions name each other',
+    { $ref: '#/$defs/a', $defs: { a: { anyOf: [{ $ref: '#/$defs/a' }, object({ x: text })] } } },
+    { $defs: { a: { anyOf: [{ $ref: '#/$defs/a' }, object({ x: text })] } }, ...object({ x: text }) },
+  ],
+];
+
+describe('the schema of a tool', () => {
+  for (const [what, given, want] of ROWS) {
+    it(what, () => expect(completeSchema({ ...given })).to.deep.equal(want));
+  }
+
+  it('stays as it is otherwise, alternatives within it too', () => {
+    const schema = object({
+      a: { anyOf: [text, { type: 'array', items: text }] },
+      items: { type: 'object', properties: { type: text }, default: { type: 'array' } },
+    });
+    expect(completeSchema(schema)).to.equal(schema);
+  });
+});
