@@ -1,4 +1,5 @@
 // Limits attempts such as password guesses: each is counted before it is made, and has to wait if there were too many.
+import { HOUR_MS } from '../base/durations.ts';
 import { getAttemptWaitMs } from '../store/attempt-wait.ts';
 import type { SessionStore } from '../store/ports/sessions.ts';
 
@@ -13,6 +14,12 @@ export interface CountedName {
 /** Puts `free` attempts without a wait before the waits of `later`. */
 export function withFreeAttempts(free: number, later: readonly number[]): readonly number[] {
   return [...new Array<number>(free).fill(0), ...later];
+}
+
+/** So many in each hour of the clock: whoever comes back in the next one does not wait, whatever came before. */
+export function allowHourly(name: string, most: number, now: number): CountedName {
+  const hour = Math.floor(now / HOUR_MS);
+  return { name: `${name}:${hour}`, waitsMs: withFreeAttempts(most, [HOUR_MS]), windowMs: HOUR_MS };
 }
 
 type AttemptStore = Pick<SessionStore, 'count' | 'uncount' | 'attempts'>;

@@ -121,6 +121,23 @@ describe('the pages of papers for companies', () => {
     expect(new Set(all.map(({ number }) => number)).size).to.equal(21);
   });
 
+  it('issue 40 invoices an hour at most, of which canceled ones took numbers too', async () => {
+    const owner = await pages.owner();
+    await owner.submit(PAPERS, { ...BUYER_FORM, change: 'details' });
+    await applied(pages.faults.real, topup(owner.account, 1000n * RUB));
+    let last = { status: 0, text: '' };
+    // Two hours' worth, as the hour may change meanwhile.
+    for (let count = 0; count < 81 && last.status !== 429; count += 1) {
+      const refused = await owner.submit(PAPERS, { change: 'invoice', amount: '0.99' });
+      expect(refused.status).to.be.oneOf([400, 429]);
+      const reply = await owner.submit(PAPERS, { change: 'invoice', amount: '1' });
+      if (reply.status === 303) await owner.submit(String(reply.headers.location), {});
+      last = reply;
+    }
+    expect([last.status, last.text.includes('in this hour')]).to.deep.equal([429, true]);
+    expect((await invoicesOf(owner.account)).length).to.be.within(40, 80);
+  });
+
   it('issue the act of a month that is over, once, and show it to owners and operators', async () => {
     const owner = await pages.owner();
     const store = pages.faults.real;

@@ -3,7 +3,7 @@ import { HOUR_MS } from '../../base/durations.ts';
 import { toClientNetwork } from '../../base/network.ts';
 import type { LinkPurpose } from '../../store/ports/sessions.ts';
 import type { User } from '../../store/ports/users.ts';
-import { type CountedName, countAttempt, uncountAttempt, withFreeAttempts } from '../../users/attempts.ts';
+import { allowHourly, type CountedName, countAttempt, uncountAttempt } from '../../users/attempts.ts';
 import { readEmail } from '../../users/people.ts';
 import { recordSignIn } from '../audit.ts';
 import { field, form, message } from '../components.ts';
@@ -135,10 +135,7 @@ async function listCountedNames(
 ): Promise<readonly CountedName[]> {
   const { kind, email, user } = linkRequest;
   const device = await services.devices.find(user, token);
-  const hour = Math.floor(services.now() / HOUR_MS);
-  const counted = (whose: string, max: number): CountedName => {
-    return { name: `letters:${kind}:${whose}:${hour}`, waitsMs: withFreeAttempts(max, [HOUR_MS]), windowMs: HOUR_MS };
-  };
+  const counted = (whose: string, max: number) => allowHourly(`letters:${kind}:${whose}`, max, services.now());
   if (device) return [counted(device.hash, EMAILS_MAX.mail)];
   return [counted(toClientNetwork(address), EMAILS_MAX.address), counted(email, EMAILS_MAX.mail)];
 }

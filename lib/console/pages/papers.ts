@@ -11,6 +11,7 @@ import {
   saveBuyer,
 } from '../../payments/papers/details.ts';
 import { findInvoiceBounds, makeInvoiceId, orderInvoice, readInvoiceRow } from '../../payments/papers/invoices.ts';
+import { allowHourly, countAttempt, uncountAttempt } from '../../users/attempts.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
 import { definitionList, field, form, message } from '../components.ts';
@@ -47,6 +48,7 @@ const WORDS = defineWords({
     badAmount: 'Enter an amount in roubles and kopecks, such as 15000 or 15000.50.',
     describeBounds: (least: string, most: string) => `The amount must be from ${least} to ${most}.`,
     tooMany: 'Too many unpaid invoices. Pay or cancel one of them.',
+    tooOften: 'Too many invoices were issued in this hour. Try again in the next one.',
     stale: 'Somebody else has just changed the details. Check them and save again.',
   },
   ru: {
@@ -72,12 +74,15 @@ const WORDS = defineWords({
     badAmount: 'Введите сумму в рублях и копейках, например 15000 или 15000,50.',
     describeBounds: (least: string, most: string) => `Сумма — от ${least} до ${most}.`,
     tooMany: 'Слишком много неоплаченных счетов. Оплатите или отмените один из них.',
+    tooOften: 'За этот час выставлено слишком много счетов. Повторите в следующем.',
     stale: 'Реквизиты только что изменил кто-то другой. Проверьте их и сохраните ещё раз.',
   },
 });
 
 const PATH = '/account/papers';
 const PER_PAGE = 25;
+/** Of an account in an hour, canceled ones too: each takes a number for good. */
+const INVOICES_MAX = 40;
 
 interface PageState {
   readonly details?: FormState<(typeof BUYER_FIELDS)[number]>;
@@ -130,9 +135,14 @@ async function orderByForm(visit: OwnerVisit, seller: Seller, sent: Form): Promi
   if (!buyer) return refuse(words.needDetails);
   const amount = readRub(typed, visit.language);
   if (amount === undefined) return refuse(words.badAmount);
+  const { store } = services;
+  const now = services.now();
+  const counted = [allowHourly(`invoices:${account.id}`, INVOICES_MAX, now)];
+  if ((await countAttempt(store.sessions, counted, now)) > 0) return { ...(await refuse(words.tooOften)), status: 429 };
   const order = { id: sent.text('invoice'), account: account.id, amount, seller, buyer, user: signedIn.user.id };
-  const answer = await orderInvoice(services.store, { ...order, zone, now: services.now() });
+  const answer = await orderInvoice(store, { ...order, zone, now });
   if ('refusal' in answer) {
+    await uncountAttempt(store.sessions, counted);
     const { min, max } = await findInvoiceBounds(services.store, account.id);
     const bounds = words.describeBounds(format.rub(min), format.rub(max));
     return refuse({ kopecks: words.badAmount, bounds, too_many: words.tooMany }[answer.refusal]);

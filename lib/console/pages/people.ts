@@ -1,11 +1,10 @@
 // The people of an account for its owners: roles, caps and what was spent of them, invitations.
 import { listMembers, type Member } from '../../accounts/members.ts';
-import { HOUR_MS } from '../../base/durations.ts';
 import { memberSumId } from '../../ledger/caps.ts';
 import { getSpent, indexSums } from '../../money/budget.ts';
 import { findPeriod } from '../../money/period.ts';
 import type { Link, MembershipOffer } from '../../store/ports/sessions.ts';
-import { countAttempt, uncountAttempt, withFreeAttempts } from '../../users/attempts.ts';
+import { allowHourly, countAttempt, uncountAttempt } from '../../users/attempts.ts';
 import { readEmail } from '../../users/people.ts';
 import { audit } from '../audit.ts';
 import { field, form, message, table } from '../components.ts';
@@ -74,10 +73,7 @@ export const invitation = page({
 /** Earlier links of the same person to the account become invalid. */
 async function invite(visit: OwnerVisit, email: string, offer: MembershipOffer): Promise<Answer> {
   const { services, account } = visit;
-  const hour = Math.floor(services.now() / HOUR_MS);
-  const countIn = (whose: string, max: number) => {
-    return { name: `letters:member:${whose}:${hour}`, waitsMs: withFreeAttempts(max, [HOUR_MS]), windowMs: HOUR_MS };
-  };
+  const countIn = (whose: string, max: number) => allowHourly(`letters:member:${whose}`, max, services.now());
   const emails = services.mailer ? [countIn(`${account.id}:${email}`, EMAILS_MAX)] : [];
   const counted = [countIn(account.id, INVITATIONS_MAX), ...emails];
   if ((await countAttempt(services.store.sessions, counted, services.now())) > 0)
