@@ -197,6 +197,38 @@ function suite(kind: StoreKind): void {
     }
   });
 
+  it('are answered only once they are stored', async () => {
+    const { payments } = stage.store;
+    const payment = await stage.order(service);
+    const before = fetches();
+    const { addWebhook } = payments;
+    Object.assign(payments, { addWebhook: () => Promise.reject(new StoreError('unavailable', 'no')) });
+    const ends: unknown[] = [];
+    for (const body of ['no notice', '{"id":"bp-strange"}', JSON.stringify({ id: stage.refOf(payment) })]) {
+      const sent = service.payments.handleWebhook('till', { address: '192.0.2.7', headers: {}, body });
+      ends.push(await sent.catch((error) => error.name));
+    }
+    Object.assign(payments, { addWebhook });
+    expect(ends).to.deep.equal(['StoreError', 'StoreError', 'StoreError']);
+    expect([fetches() - before, await kept()]).to.deep.equal([0, []]);
+  });
+
+  it('that fail show the operator whether the provider or the store did', async () => {
+    const { payments } = stage.store;
+    const payment = await stage.order(service);
+    const ref = stage.refOf(payment);
+    stage.bank.hook = () => 404;
+    expect(await stage.sendWebhook(service, ref)).to.equal('again');
+    expect((await verdicts())('failed')).to.include({ detail: 'missing' });
+    stage.bank.hook = () => undefined;
+    stage.bank.pay(payment.id);
+    const { change } = payments;
+    Object.assign(payments, { change: () => Promise.reject(new StoreError('unavailable', 'no')) });
+    const end = await stage.sendWebhook(service, ref).finally(() => Object.assign(payments, { change }));
+    expect(end).to.equal('again');
+    expect((await kept()).map(({ detail }) => detail)).to.have.members(['missing', 'the store did not answer']);
+  });
+
   it('for foreign payments are stored as at most 300 bytes, without secrets', async () => {
     const body = JSON.stringify({ id: 'bp-strange', token: 'secret-words', text: 'я'.repeat(4000) });
     const headers = { cookie: 'x'.repeat(9000) };
