@@ -27,7 +27,7 @@ describe('the lease loop', () => {
   let errors: unknown[];
   /** The rows that the next claims return. */
   let due: (readonly Row[] | Error)[];
-  let keeps: boolean;
+  let keeps: boolean | Error;
   let now: number;
   let trusts: boolean;
   /** The next claim waits for this promise. */
@@ -61,6 +61,7 @@ describe('the lease loop', () => {
         },
         renew: async (renewal) => {
           renewals.push(renewal);
+          if (keeps instanceof Error) throw keeps;
           return keeps;
         },
       },
@@ -150,6 +151,18 @@ describe('the lease loop', () => {
     works[0]?.end(new Error('aborted'));
     await until(() => loop.countOpen() === 0);
     expect(errors).to.deep.equal([]);
+  });
+
+  it('reports a renewal that fails, goes on with the work, and renews again', async () => {
+    due = [rows(1)];
+    keeps = new Error('the store is gone');
+    loop.start();
+    await until(() => errors.length >= 1);
+    keeps = true;
+    const failed = renewals.length;
+    await until(() => renewals.length > failed);
+    expect([...new Set(errors)].map((error) => `${error}`)).to.deep.equal(['Error: the store is gone']);
+    expect(works.map(({ signal }) => signal.aborted)).to.deep.equal([false]);
   });
 
   it('continues after a failed claim, and after failed work', async () => {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lib/base/durations.ts';
 import { createSessions, isProven } from '../../lib/users/sessions.ts';
 import { hashToken } from '../../lib/users/token.ts';
-import { type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
+import { type FaultyStore, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 import { makeUser } from '../contract/store/people.ts';
 
 const CLIENT = { address: '127.0.0.1', agent: 'test' };
@@ -111,6 +111,16 @@ describe('sessions', () => {
     const token = await sessions.open(user, CLIENT);
     now += 6 * HOUR_MS;
     expect((await sessions.list(user)).map(({ hash }) => hash)).to.deep.equal([hashToken(token)]);
+  });
+
+  it('are not taken for ended while the store does not end them', async () => {
+    const { token, user } = await open(false);
+    const sessions = createSessions({ store: store.store, now: () => now });
+    store.next('sessions.remove', refuse);
+    expect(await sessions.end(hashToken(token)).catch(({ name }) => name)).to.equal('StoreError');
+    store.next('sessions.removeUserSessions', refuse);
+    expect(await sessions.endAll(user.id).catch(({ name }) => name)).to.equal('StoreError');
+    expect(await sessions.find(token)).not.to.equal(undefined);
   });
 
   it('end one by one, or all but one', async () => {
