@@ -6,6 +6,7 @@ import type { ChargeFilter } from '../store/ports/ledger.ts';
 import { field, filterBox, select } from './components.ts';
 import { type Html, html } from './html.ts';
 import { defineWords } from './language.ts';
+import { dropEarlierEnded } from './latest-keys.ts';
 import type { OwnerVisit } from './visit.ts';
 
 const WORDS = defineWords({
@@ -105,7 +106,7 @@ export function keyName({ name, last4 }: Pick<KeyRow, 'name' | 'last4'>): string
 }
 
 interface FilterChoices {
-  readonly keys: readonly KeyName[];
+  readonly keys: readonly KeyRow[];
   readonly kinds: Readonly<Record<ChargeKind, string>>;
   readonly states?: Readonly<Record<ChargeState, string>>;
   /** Extra fields of the page. */
@@ -125,7 +126,7 @@ ${field({ name: 'from', label: words.from, type: 'date', value: from, optional: 
 ${field({ name: 'to', label: words.to, type: 'date', value: to, optional: true })}
 ${select(
   { name: 'key', label: words.key, all: words.all, chosen: filter.key },
-  keys.map((key) => [key.id, keyName(key)]),
+  dropEarlierEnded(visit, keys, filter.key).map((key) => [key.id, keyName(key)]),
 )}
 ${field({ name: 'model', label: words.model, value: filter.model, optional: true })}
 ${select({ name: 'kind', label: words.kind, all: words.all, chosen: filter.kind }, Object.entries(kinds))}

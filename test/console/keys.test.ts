@@ -5,7 +5,7 @@ import type { KeyLimits } from '../../lib/money/key-limits.ts';
 import { findPeriod } from '../../lib/money/period.ts';
 import { send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
-import { hiddenFields, setUpOwner } from '../../testkit/pages.ts';
+import { hiddenFields, setUpOperator, setUpOwner } from '../../testkit/pages.ts';
 
 const MONTHLY: Pick<KeyLimits, 'reset' | 'zone'> = { reset: 'month', zone: 'Europe/Moscow' };
 const KEY = /tg-sk-\w{49}/;
@@ -83,6 +83,44 @@ describe('the page of keys', () => {
     expect(listNames(text)).to.deep.equal(Array.from({ length: 20 }, (_, at) => at + 6));
     const all = await visitor.get('/account/keys?ended=all');
     expect([listNames(all.text).length, all.text.includes('More revoked')]).to.deep.equal([25, false]);
+  });
+
+  it('lists thousands of keys that do not work in parts, and names few of them elsewhere', async () => {
+    const rotating = await test.account();
+    const visitor = await setUpOwner(test, rotating.id);
+    const nameOf = (number: number) => `key of day ${number}.`;
+    for (let number = 1; number <= 210; number += 1) {
+      const key = { id: `key_rotated${number}`, account: rotating.id, name: nameOf(number), last4: 'Ab9z' };
+      await test.store.keys.add({ ...key, hash: `${number}`.padStart(64, '0'), createdAt: number }, 10);
+      await test.store.keys.revoke(key.id, Date.now());
+    }
+    const parts: (readonly [number, number | undefined, number])[] = [];
+    let path: string | undefined = '/account/keys?ended=all';
+    while (path !== undefined) {
+      const { text } = await visitor.get(path);
+      const numbers = [...text.matchAll(/key of day (\d+)\./g)].map(([, number]) => Number(number));
+      parts.push([numbers.length, numbers[0], text.split('test key').length - 1]);
+      path = /href="([^"]+)">More revoked/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+    }
+    expect(parts).to.deep.equal([
+      [100, 111, 1],
+      [100, 11, 0],
+      [10, 1, 0],
+    ]);
+    const operator = await setUpOperator(test);
+    const customer = `/admin/accounts/${rotating.id}`;
+    for (const [reader, path] of [
+      [visitor, '/account/calls'],
+      [visitor, '/account/usage'],
+      [operator, customer],
+      [operator, `${customer}/calls`],
+    ] as const) {
+      const { text } = await reader.get(path);
+      expect([path, text.split('key of day').length - 1]).to.deep.equal([path, 20]);
+    }
+    expect((await operator.get(customer)).text).to.contain('More revoked and expired keys: 190');
+    const chosen = (await visitor.get('/account/calls?key=key_rotated7')).text;
+    expect(chosen).to.contain('value="key_rotated7" selected');
   });
 
   it('creates a key with limits, shows and changes them, and refuses invalid ones', async () => {

@@ -7,6 +7,7 @@ import { codeField } from '../code-field.ts';
 import { field, form, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
+import { dropEarlierEnded } from '../latest-keys.ts';
 import { formatCap, roleWords } from '../member-words.ts';
 import { typedFields } from '../refused-form.ts';
 import type { UserVisit } from '../visit.ts';
@@ -23,6 +24,7 @@ const WORDS = defineWords({
     nobody: 'Nobody has access yet: invite the owner.',
     name: 'Name',
     key: 'Key',
+    earlier: 'More revoked and expired keys',
     calls: 'Calls',
   },
   ru: {
@@ -36,6 +38,7 @@ const WORDS = defineWords({
     nobody: 'Доступа пока нет ни у кого: пригласите владельца.',
     name: 'Название',
     key: 'Ключ',
+    earlier: 'Ещё отозванные и истёкшие ключи',
     calls: 'Запросов',
   },
 });
@@ -71,13 +74,17 @@ export function changeForm(visit: UserVisit, account: Account, { name, fields, .
   });
 }
 
-function keyTable({ language, format }: UserVisit, keys: readonly KeyRow[]): Html {
+function keyTable(visit: UserVisit, keys: readonly KeyRow[]): Html {
+  const { language, format } = visit;
   const words = WORDS[language];
-  return table(
+  const shown = dropEarlierEnded(visit, keys);
+  const rows = table(
     words.keys,
     [{ title: words.name }, { title: words.key }, { title: words.calls, number: true }],
-    keys.map((key) => [key.name, html`<code>…${key.last4}</code>`, format.number(key.requestsCount)]),
+    shown.map((key) => [key.name, html`<code>…${key.last4}</code>`, format.number(key.requestsCount)]),
   );
+  const earlier = keys.length - shown.length;
+  return html`${rows}${earlier > 0 && html`<p class="hint">${words.earlier}: ${format.number(earlier)}</p>`}`;
 }
 
 function renderMember(visit: UserVisit, { role, cap }: Membership, { id, email, status }: User): Html {

@@ -9,10 +9,11 @@ import { CLIENTS, type Client, type Connection } from '../connect/clients.ts';
 import { type Html, html } from '../html.ts';
 import { isKeyName, issueKey } from '../issue-key.ts';
 import { defineWords } from '../language.ts';
+import { isActive } from '../latest-keys.ts';
 import { type Page, page } from '../page.ts';
 import { listVisibleKeys } from '../visible-keys.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
-import { defaultLimits, isActive } from './key-limits.ts';
+import { defaultLimits } from './key-limits.ts';
 
 const WORDS = defineWords({
   en: {

@@ -5,7 +5,7 @@ import { checkLimits, type RequestedLimits } from '../../accounts/limits.ts';
 import { fault } from '../../base/faults.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { type BudgetSum, getBudgetKeyId, getSpent } from '../../money/budget.ts';
-import { isExpired, type KeyLimits, NO_LIMITS, RESETS } from '../../money/key-limits.ts';
+import { type KeyLimits, NO_LIMITS, RESETS } from '../../money/key-limits.ts';
 import { formatRub } from '../../money/money.ts';
 import { findMoment, findPeriod, formatMoment } from '../../money/period.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
@@ -15,6 +15,7 @@ import { field, form, message, select, usual } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
+import { isActive } from '../latest-keys.ts';
 import { type Page, page } from '../page.ts';
 import { typedFields } from '../refused-form.ts';
 import { type RequestLimitProblem, readRequestLimits, requestLimitFields } from '../request-limit-fields.ts';
@@ -214,10 +215,6 @@ export async function activeKey(visit: OwnerVisit): Promise<KeyRow> {
   if (key?.account !== visit.account.id || !isVisibleKey(visit, key.id) || !isActive(visit, key))
     throw fault('not_found');
   return key;
-}
-
-export function isActive({ services }: OwnerVisit, { revokedAt, limits }: KeyRow): boolean {
-  return revokedAt === null && !isExpired(limits, services.now());
 }
 
 export const keyLimits = page({

@@ -9,19 +9,12 @@ import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { isKeyName, issueKey } from '../issue-key.ts';
 import { defineWords } from '../language.ts';
+import { dropEarlierEnded, isActive } from '../latest-keys.ts';
 import { type Page, page } from '../page.ts';
 import { typedFields } from '../refused-form.ts';
 import { listVisibleKeys } from '../visible-keys.ts';
 import { linkTo, mayVisit, type OwnerVisit } from '../visit.ts';
-import {
-  activeKey,
-  defaultLimits,
-  isActive,
-  type LimitProblem,
-  limitCells,
-  limitFields,
-  readLimits,
-} from './key-limits.ts';
+import { activeKey, defaultLimits, type LimitProblem, limitCells, limitFields, readLimits } from './key-limits.ts';
 
 const WORDS = defineWords({
   en: {
@@ -97,8 +90,8 @@ const WORDS = defineWords({
   },
 });
 
-/** Revoked and expired keys in the list; an account that rotates its keys has thousands of them. */
-const ENDED_SHOWN = 20;
+/** Revoked and expired keys on each page that lists them all. */
+const ENDED_PER_PAGE = 100;
 
 export const keys = page({
   path: '/account/keys',
@@ -134,7 +127,7 @@ async function keysPage(visit: OwnerVisit, { issued, name, problem, wrong, refus
   const words = WORDS[visit.language];
   const rows = await listVisibleKeys(visit);
   const members = await readMemberEmails(visit, rows);
-  const shown = visit.query.get('ended') === 'all' ? rows : dropEarlierEnded(visit, rows);
+  const { shown, more } = choosePart(visit, rows);
   const sums = indexSums(await visit.services.store.ledger.budgets(shown.map(getBudgetKeyId)));
   // Members have keys of their own, beside those of the account.
   const counted = visit.ownKeys ? rows : rows.filter(({ createdBy }) => !members.has(createdBy ?? ''));
@@ -156,7 +149,7 @@ ${
 }
 ${issued !== undefined && html`<h2>${words.caption}</h2>`}
 ${rows.length === 0 ? html`<p>${words.none}</p>` : keyTable(visit, shown, { sums, members })}
-${shown.length < rows.length && html`<p><a href="${linkTo(visit, '/account/keys?ended=all')}">${words.more}: ${visit.format.number(rows.length - shown.length)}</a></p>`}
+${more && html`<p><a href="${linkTo(visit, `/account/keys?ended=all${more.query}`)}">${words.more}: ${visit.format.number(more.count)}</a></p>`}
 <h2>${words.issue}</h2>
 ${active < ACTIVE_KEYS_MAX ? issue : html`<p>${limit}</p>`}
 ${issued === undefined && html`<p><a href="${linkTo(visit, '/account/connect')}">${words.connect}</a></p>`}
@@ -164,10 +157,24 @@ ${mayVisit(visit, '/account/keys/management') && html`<p><a href="${linkTo(visit
   return { title: words.title, body };
 }
 
-function dropEarlierEnded(visit: OwnerVisit, rows: readonly KeyRow[]): readonly KeyRow[] {
+interface Part {
+  readonly shown: readonly KeyRow[];
+  readonly more?: { readonly count: number; readonly query: string };
+}
+
+/** The first page shows the keys that work too; further ones go back from a key that has ended. */
+function choosePart(visit: OwnerVisit, rows: readonly KeyRow[]): Part {
+  if (visit.query.get('ended') !== 'all') {
+    const shown = dropEarlierEnded(visit, rows);
+    return { shown, ...(shown.length < rows.length && { more: { count: rows.length - shown.length, query: '' } }) };
+  }
   const ended = rows.filter((key) => !isActive(visit, key));
-  const latest = new Set(ended.slice(-ENDED_SHOWN));
-  return rows.filter((key) => isActive(visit, key) || latest.has(key));
+  const at = ended.findIndex(({ id }) => id === visit.query.get('before'));
+  const count = Math.max(0, (at === -1 ? ended.length : at) - ENDED_PER_PAGE);
+  const part = new Set(ended.slice(count, at === -1 ? undefined : at));
+  const shown = rows.filter((key) => part.has(key) || (at === -1 && isActive(visit, key)));
+  const query = `&before=${encodeURIComponent(ended[count]?.id ?? '')}`;
+  return { shown, ...(count > 0 && { more: { count, query } }) };
 }
 
 function limitText({ language, ownKeys }: OwnerVisit): string {

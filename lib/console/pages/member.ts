@@ -8,12 +8,12 @@ import { definitionList, field, form, message } from '../components.ts';
 import { type ConfirmProblems, confirm, confirmFields } from '../confirm.ts';
 import type { Form } from '../forms.ts';
 import { html } from '../html.ts';
+import { isActive } from '../latest-keys.ts';
 import { memberFields, readOffer, toOfferDetail } from '../member-fields.ts';
 import { roleWords } from '../member-words.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import { refusalMessage, typedFields } from '../refused-form.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
-import { isActive } from './key-limits.ts';
 import { WORDS } from './people-words.ts';
 
 const PEOPLE = '/account/people';

@@ -8,6 +8,7 @@ import { type RequestImage, releaseImages } from '../../media/reference.ts';
 import { faultWords } from '../fault-words.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
+import { isActive } from '../latest-keys.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import {
   answerSection,
@@ -34,7 +35,6 @@ import { readFormImages } from '../playground/images.ts';
 import { WORDS } from '../playground/words.ts';
 import { isVisibleVideo, listVisibleKeys } from '../visible-keys.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
-import { isActive } from './key-limits.ts';
 
 const WRITTEN = { written: true } as const;
 const NO_IMAGES = { imageCount: 0, keptCalls: [], keptCount: 0 } as const;
