@@ -81,6 +81,7 @@ const SCHEMAS = new Set(['items', 'additionalProperties', 'contains', 'not', 'if
 const completeLists = (schema: JsonObject): JsonObject => completeItems(mapValues(schema, completeWithin));
 
 function completeWithin(value: unknown, name: string): unknown {
+  if (typeof value !== 'object') return value;
   if (MAPS.has(name) && isRecord(value)) return mapValues(value, completeValue);
   if (LISTS.has(name) && Array.isArray(value)) {
     const completed = value.map(completeValue);
@@ -91,17 +92,27 @@ function completeWithin(value: unknown, name: string): unknown {
 
 const completeValue = (value: unknown): unknown => (isRecord(value) ? completeLists(value) : value);
 
-/** The same object if its values are the same: a copy would not keep the digits of long numbers. */
+/**
+ * The same object if its values are the same: a copy would not keep the digits of long numbers. Agents send a hundred
+ * tools with each call, of which hardly any changes.
+ */
 function mapValues(values: JsonObject, map: (value: unknown, name: string) => unknown): JsonObject {
-  const mapped = Object.entries(values).map(([name, value]): [string, unknown] => [name, map(value, name)]);
-  return mapped.every(([name, value]) => value === values[name]) ? values : Object.fromEntries(mapped);
+  let changed: Record<string, unknown> | undefined;
+  for (const name in values) {
+    const mapped = map(values[name], name);
+    if (mapped === values[name]) continue;
+    changed ??= { ...values };
+    changed[name] = mapped;
+  }
+  return changed ?? values;
 }
 
 /** In older drafts, a list of items says of each place what it has. */
 function completeItems(schema: JsonObject): JsonObject {
-  const { items, additionalItems, ...list } = schema;
-  if (Array.isArray(items)) {
+  if (Array.isArray(schema.items)) {
+    const { items, additionalItems, ...list } = schema;
     return { ...list, prefixItems: list.prefixItems ?? items, items: isRecord(additionalItems) ? additionalItems : {} };
   }
-  return items === undefined && [schema.type].flat().includes('array') ? { ...schema, items: {} } : schema;
+  const isList = schema.type === 'array' || (Array.isArray(schema.type) && schema.type.includes('array'));
+  return isList && schema.items === undefined ? { ...schema, items: {} } : schema;
 }
