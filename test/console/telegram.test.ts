@@ -35,6 +35,7 @@ describe('the pages of alerts with a Telegram bot', () => {
     expect(text).to.contain(`data-copy>${token}</code>`);
     telegram.write(chat, `/start ${token}`, { first_name: 'Анна & Ко', username: undefined });
     await until(async () => (await visitor.get(path)).text.includes('arrive in the chat of Анна &amp; Ко'));
+    await until(() => textsTo(chat).length > 0);
   }
 
   it('link a chat of an owner, send a test there, and unlink it', async () => {

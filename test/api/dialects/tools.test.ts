@@ -81,7 +81,7 @@ const ROWS: readonly Row[] = [
   ['chat', { tools: [called({ parameters: 'x' })] }, 'tools[0].function.parameters', /object/],
   ['chat', { tools: [called(), called()] }, 'tools[1].function.name', /already/],
   ['chat', { tools: [called()], tool_choice: 5 }, 'tool_choice', /none, auto, required/],
-  ['chat', { tools: [called()], tool_choice: 'any' }, 'tool_choice', /none, auto, required/],
+  ['chat', { tools: [called()], tool_choice: 'all' }, 'tool_choice', /none, auto, required/],
   ['chat', { tools: [called()], tool_choice: { type: 'x' } }, 'tool_choice.type', /function, custom or allowed_tools/],
   ['chat', { tools: [called()], ...allow(5) }, 'tool_choice.allowed_tools', /object/],
   ['chat', { tools: [called()], ...allow({ mode: 'any' }) }, 'tool_choice.allowed_tools.mode', /auto or required/],
