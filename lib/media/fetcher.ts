@@ -192,7 +192,7 @@ export function createFetcher(options: FetcherOptions = {}): Fetcher {
     const { kind, bytesMax, signal, proxy } = request;
     const upstream = request.upstreamOrigin === undefined ? undefined : new URL(request.upstreamOrigin).origin;
     const trusted = upstream === undefined ? trustedOrigins : new Set([...trustedOrigins, upstream]);
-    const own = { ...rules, trustedOrigins: trusted, lengthMax: RESULT_URL_LENGTH_MAX };
+    const own = { ...rules, trustedOrigins: trusted, lengthMax: RESULT_URL_LENGTH_MAX, upgradesHttp: true };
     return withDeadline(limits.resultMs, signal, async (ending) => {
       const target = readUrl(url, own);
       if (typeof target === 'string') throw new FetchFailure('not-public');

@@ -27,6 +27,8 @@ export interface UrlRules {
   /** Base URL of the gateway's own links: nothing on its host is fetched. */
   readonly ownOrigin?: string;
   readonly lengthMax?: number;
+  /** Asks by https for what is named by http: vendors name files so that are there by both. */
+  readonly upgradesHttp?: boolean;
 }
 
 /** Why a URL is refused by its text. */
@@ -76,7 +78,9 @@ export function readUrl(text: string, rules: UrlRules = {}): Target | UrlRefusal
   const [, , authority = ''] = SCHEME_AND_AUTHORITY.exec(text) ?? [];
   const url = URL.parse(text);
   if (!url) return 'host';
-  const trusted = rules.trustedOrigins?.has(url.origin) ?? false;
+  const isTrusted = () => rules.trustedOrigins?.has(url.origin) ?? false;
+  if (rules.upgradesHttp && url.protocol === 'http:' && url.port === '' && !isTrusted()) url.protocol = 'https:';
+  const trusted = isTrusted();
   const refusal = isOwn(url, trusted, rules.ownOrigin) ? 'not-public' : trusted ? undefined : checkHost(url, authority);
   return refusal ?? toTarget(url, trusted);
 }

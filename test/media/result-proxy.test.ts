@@ -128,7 +128,7 @@ describe('media results through a proxy', () => {
 
   it('are refused by the text of a URL without contacting the proxy', async () => {
     for (const from of [
-      'http://cdn.images.net/a.png',
+      'http://cdn.images.net:8080/a.png',
       'https://cdn.images.net:8443/a.png',
       'https://10.0.0.1/a.png',
       'https://[::1]/a.png',

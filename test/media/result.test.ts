@@ -131,6 +131,23 @@ describe('media results', () => {
     expect(listSecrets()).to.deep.equal([true, false, false]);
   });
 
+  it('are fetched by https where a link or a redirect to a public host says http', async () => {
+    await network.host('plain.images.net', imageReply(files.MP4));
+    expect(await fetchResult('http://plain.images.net/1.mp4?sign=a', {}, whole)).to.deep.equal(files.MP4);
+    await network.host('turn.images.net', redirect('http://plain.images.net/2.mp4'));
+    expect(await fetchResult('HTTP://turn.images.net/', {}, whole)).to.deep.equal(files.MP4);
+    expect(network.dialled.map((dialled) => dialled.split(':')[1])).to.deep.equal(['443', '443', '443']);
+    expect(network.heads[0]).to.match(/^GET \/1\.mp4\?sign=a /);
+    expect(network.heads.join()).not.to.contain('Bearer');
+  });
+
+  it("are fetched with the operator's headers where a link to the upstream says http", async () => {
+    await network.host('models.net', imageReply(files.MP4));
+    const more = { upstreamOrigin: 'https://models.net' };
+    expect(await fetchResult('http://models.net/results/1', more, whole)).to.deep.equal(files.MP4);
+    expect(network.heads.join()).to.contain('Bearer secret');
+  });
+
   it('are fetched from trusted origins', async () => {
     await network.host('minio', imageReply(files.MP4), { certificate: 'none', address: '10.0.1.1', port: 9000 });
     const options = { trustedOrigins: readOrigins('http://minio:9000') };
@@ -144,7 +161,8 @@ describe('media results', () => {
     const urls = [
       'https://inner.images.net/secret',
       'https://10.0.0.9/',
-      'http://images.net/',
+      'http://images.net:8080/',
+      'http://10.0.0.9/',
       `${UPSTREAM}1/`,
       'file:///x',
     ];
