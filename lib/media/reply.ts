@@ -11,11 +11,14 @@ export interface Reply {
   close(): void;
 }
 
+/** Names of no encoding: stores of files keep the one by which a file was uploaded in pieces, or no name at all. */
+const PLAIN: ReadonlySet<string> = new Set(['', 'identity', 'aws-chunked']);
+
 /** Returns the declared length, if any. Throws a `FetchFailure` for anything but a plain, complete file. */
 export function checkReply({ status, headers }: Reply): number | undefined {
   if (status !== 200) throw new FetchFailure('status', { status });
-  const encodings = [headers['content-encoding'], headers['transfer-encoding']?.replace(/^chunked$/i, 'identity')];
-  if (encodings.some((encoding) => encoding !== undefined && !/^identity$/i.test(String(encoding)))) {
+  const encodings = `${headers['content-encoding'] ?? ''},${headers['transfer-encoding']?.replace(/^chunked$/i, '') ?? ''}`;
+  if (!encodings.split(',').every((encoding) => PLAIN.has(encoding.trim().toLowerCase()))) {
     throw new FetchFailure('encoded');
   }
   const length = headers['content-length'];

@@ -32,6 +32,7 @@ const REPLIES: readonly (readonly [string, Refusal, Answer])[] = [
   ['gzip', REFUSED, withHeaders({ 'content-encoding': 'gzip' }, gzipSync(files.PNG))],
   ['plain bytes called gzip', REFUSED, withHeaders({ 'content-encoding': 'x-gzip' })],
   ['two encodings', REFUSED, withHeaders({ 'content-encoding': ['identity', 'br'] })],
+  ['gzip that was uploaded in pieces', REFUSED, withHeaders({ 'content-encoding': 'gzip, aws-chunked' })],
   ['gzip as a transfer', REFUSED, withHeaders({ 'transfer-encoding': 'gzip, chunked' }, '0\r\n\r\n')],
   ['gzip that nobody declared', UNSUPPORTED, imageReply(gzipSync(files.png({ width: 300 })))],
 

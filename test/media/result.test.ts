@@ -148,6 +148,13 @@ describe('media results', () => {
     expect(network.heads.join()).to.contain('Bearer secret');
   });
 
+  for (const encoding of ['identity', 'aws-chunked', '', 'AWS-Chunked,', 'identity, aws-chunked']) {
+    it(`are plain with a content-encoding of "${encoding}"`, async () => {
+      const answer = imageReply(files.MP4, { 'content-encoding': encoding });
+      expect(await fetchResult(await serve(answer), {}, whole)).to.deep.equal(files.MP4);
+    });
+  }
+
   it('are fetched from trusted origins', async () => {
     await network.host('minio', imageReply(files.MP4), { certificate: 'none', address: '10.0.1.1', port: 9000 });
     const options = { trustedOrigins: readOrigins('http://minio:9000') };
