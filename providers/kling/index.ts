@@ -17,12 +17,12 @@ const plugin: ProviderPlugin<AccountSettings> = {
     const apiKey = joi.alternatives(key, joi.array().items(key).min(1)).required().meta({ secret: true });
     return account('https://api-singapore.klingai.com/v1', { apiKey });
   },
-  // A 403 (1103) means that the account may not use the model; a 429 may be about money.
+  // A 403 (1103) means that the account may not use the model; a 429 may be about money, or our address (1304).
   faultWords: {
     quota: '1100 1101 1102',
-    auth: '1000 1001 1002 1003 1004 1103',
+    auth: '1000 1001 1002 1003 1004 1103 1304',
     missing: '1202 1203',
-    content: '1301',
+    content: '1300 1301',
     rate: '1302 1303',
     request: '1200 1201',
     overloaded: '5001',
