@@ -31,7 +31,7 @@ export default plugin;
 const auth: KeyHeaders = (key) => ({ 'x-key': key });
 
 const MODERATED: ReadonlySet<unknown> = new Set(['request moderated', 'content moderated']);
-const ENDS: ReadonlySet<unknown> = new Set(['ready', ...MODERATED, 'error', 'failed', 'task not found']);
+const ENDS: ReadonlySet<unknown> = new Set(['ready', ...MODERATED, 'error', 'failed']);
 
 function createProvider(settings: Settings, host: Host): Provider {
   return {
@@ -44,7 +44,12 @@ function createProvider(settings: Settings, host: Host): Provider {
         idOf: ({ id }) => id,
         lookAt: (id, { polling_url: at }) => (isNamed(at, wire) ? at : `${base}/get_result?id=${id}`),
       }),
-      isEnded: ({ status }) => ENDS.has(String(status).toLowerCase()),
+      isEnded({ status }) {
+        const word = String(status).toLowerCase();
+        // As a 404 elsewhere: a new task may not be known yet.
+        if (word === 'task not found') throw host.fault.make('server', word);
+        return ENDS.has(word);
+      },
       sourcesOf: (task) => readTaskImages(task, host),
     }),
   };

@@ -91,6 +91,14 @@ describe('bfl', () => {
     expect(second).to.be.within(500, 750);
   });
 
+  it('looks again for a task that is not known yet', async () => {
+    vendor.answer({ id: 't1', polling_url: `${ORIGIN}/v1/get_result?id=t1` });
+    const unknown = { id: 't1', status: 'Task not found', result: null };
+    for (const reply of [unknown, unknown, READY]) vendor.answer(reply, { method: 'GET' });
+    const result = await vendor.open().image?.(CALL, new AbortController().signal);
+    expect(result?.images).to.deep.equal([{ url: 'https://delivery.example/1.jpeg' }]);
+  });
+
   it('warns of a size that is none, and does without it', async () => {
     const { body } = await run({ size: wide, options: { sizeMap: { '1792x1024': 'landscape' } } });
     expect(body).to.deep.equal({ prompt: 'A cat', ...wide });
