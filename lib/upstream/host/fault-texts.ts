@@ -128,6 +128,8 @@ export const CAUSES: readonly (readonly [about: RefusalCause, text: RegExp])[] =
       /image format is (illegal|not supported)/,
       /(invalid|corrupt(ed)?)\b.{0,30}\bimage/,
       /unsupported image\b/,
+      /unsupported mime ?type\W{1,4}image\//,
+      /\breceived image with\b/,
       /image (\([^)]{1,20}\) )?(length|dimensions|exceeds|must match|does not match|(size |file )?is too (large|small))/,
       /图片.{0,12}(错误|超过限制)/,
     ),

@@ -30,7 +30,7 @@ const CODES: Meanings = {
     cyber_policy censorship_blocked new_sensitive`,
   'request/image': `invalid_image invalid_image_format invalid_base64_image invalid_image_url invalid_image_mode
     image_parse_error image_too_large image_too_small image_file_too_large unsupported_image_media_type
-    empty_image_file failed_to_download_image`,
+    empty_image_file failed_to_download_image invalid_image_file unsupported_file_mimetype`,
   request: `invalid_request_error INVALID_ARGUMENT InvalidParameter bad_request bad_request_error BadRequestError
     validation_error validation ValidationException invalid_value`,
 };
@@ -198,6 +198,9 @@ const SENTENCES: Meanings = {
     The image file is too large
     The size of the input image (230 MB) exceeds the limit
     The image format is illegal and cannot be opened
+    Invalid file 'image': unsupported mimetype ('image/gif')
+    Unsupported MIME type: image/gif
+    expected the aspect ratio to be between 0.33 and 3.00, but received image with aspect ratio: 3.45 instead
     cannot identify image file <_io.BytesIO object at 0x7f>
     图片输入格式/解析错误
     输入图片数量超过限制
