@@ -26,6 +26,8 @@ interface Studio {
   start(call: Partial<VideoCall>, answer: object, settings?: object): Promise<{ ref: VideoRef; body: unknown }>;
   /** One poll, by a new provider, with a ref that has been stored; the upstream replies with `answers` in turn. */
   look(ref: VideoRef, ...answers: readonly object[]): Promise<VideoState>;
+  /** Gives it up, by a new provider. Undefined if its plugin cannot. */
+  cancel(ref: VideoRef): Promise<void> | undefined;
 }
 
 export const CALL: VideoCall = {
@@ -87,5 +89,6 @@ export function useStudio(plugin: ProviderPlugin, path: string, apiKey: unknown 
       answers.push(...said);
       return video().poll(JSON.parse(JSON.stringify(ref)), AbortSignal.timeout(5000));
     },
+    cancel: (ref) => video().cancel?.(ref, AbortSignal.timeout(5000)),
   };
 }

@@ -43,6 +43,8 @@ const plugin: ProviderPlugin<Settings> = {
         const { task_status: status, video_url: url, code, message } = fields(output);
         return { status, url, error: { code, message } };
       },
+      // Only while it waits; nothing is charged then.
+      cancellation: ({ url }) => ({ method: 'POST', url: `${url}/cancel` }),
     }),
   }),
 };

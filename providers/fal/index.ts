@@ -10,7 +10,7 @@ import type {
   ProviderPlugin,
   UpstreamFault,
 } from '../../lib/upstream/contract/provider.ts';
-import { buildResultUrl, createFalSubmission } from './queue.ts';
+import { buildResultUrl, cancelFalRequest, createFalSubmission } from './queue.ts';
 
 interface Settings extends AccountSettings {
   /** The submit path for edits, and for videos from a first frame, if it differs. */
@@ -108,6 +108,7 @@ function createProvider(settings: Settings, host: Host): Provider {
         };
         return { status, media: () => media().catch(readFalVerdict) };
       },
+      cancellation: cancelFalRequest,
     }),
   };
 }

@@ -1,5 +1,11 @@
 // The queue of fal: where a request is submitted, polled and fetched.
-import type { JobSubmission, JsonBody, VideoRef } from '../../lib/upstream/contract/provider.ts';
+import type {
+  JobRef,
+  JobSubmission,
+  JsonBody,
+  VideoCancellation,
+  VideoRef,
+} from '../../lib/upstream/contract/provider.ts';
 
 export function createFalSubmission(
   base: string,
@@ -17,6 +23,11 @@ export function createFalSubmission(
 /** The result of a request that is polled by its status. */
 export function buildResultUrl({ url }: VideoRef): string {
   return String(url).replace(/\/status$/, '');
+}
+
+/** The request that takes it out of the queue, or asks its runner to stop. */
+export function cancelFalRequest(ref: JobRef): VideoCancellation {
+  return { method: 'PUT', url: `${buildResultUrl(ref)}/cancel` };
 }
 
 /** Before owner and name of these apps. */

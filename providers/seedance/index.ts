@@ -30,6 +30,8 @@ const plugin: ProviderPlugin<AccountSettings> = {
         };
       },
       read: ({ status, content, error }) => ({ status, error, url: fields(content).video_url }),
+      // Only while it is queued; nothing is charged then.
+      cancellation: ({ url }) => ({ method: 'DELETE', url }),
     }),
   }),
 };

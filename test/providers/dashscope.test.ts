@@ -49,4 +49,10 @@ describe('provider dashscope', () => {
     expect(studio.sent[1]).to.include({ method: 'GET', path: '/api/v1/tasks/t1' });
     expect(state).to.deep.equal({ status: 'completed', result: { url: 'https://cdn.example/1.mp4' } });
   });
+
+  it('cancels what is given up', async () => {
+    const { ref } = await studio.start({ model: 'owner/app/text' }, ACCEPTED);
+    await studio.cancel(ref);
+    expect(studio.sent[1]).to.include({ method: 'POST', path: '/api/v1/tasks/t1/cancel' });
+  });
 });

@@ -39,4 +39,10 @@ describe('provider fal, videos', () => {
       quality: 'hd',
     });
   });
+
+  it('cancels what is given up', async () => {
+    const { ref } = await studio.start({ model: 'owner/app/text' }, ACCEPTED);
+    await studio.cancel(ref);
+    expect(studio.sent[1]).to.include({ method: 'PUT', path: '/owner/app/requests/42/cancel' });
+  });
 });

@@ -44,4 +44,10 @@ describe('provider seedance', () => {
     expect(studio.sent[1]).to.include({ method: 'GET', path: `${PATH}/cgt-1` });
     expect(state).to.deep.equal({ status: 'completed', result: { url: 'https://cdn.example/1.mp4' } });
   });
+
+  it('cancels what is given up', async () => {
+    const { ref } = await studio.start({ model: 'owner/app/text' }, { id: 'cgt-1' });
+    await studio.cancel(ref);
+    expect(studio.sent[1]).to.include({ method: 'DELETE', path: `${PATH}/cgt-1` });
+  });
 });
