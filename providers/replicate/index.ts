@@ -79,7 +79,7 @@ function createProvider(settings: Settings, { fault, fields, image, video }: Hos
         // A model may name other files, such as the last frame, beside its video.
         const { video: film = output } = fields(output);
         const media = async () => image.sourcesOf(film)[0];
-        return { status: status === 'aborted' ? 'canceled' : status, media, error };
+        return { status, media, error };
       },
       cancellation: ({ url }) => ({ method: 'POST', url: `${url}/cancel` }),
     }),

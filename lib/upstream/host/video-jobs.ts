@@ -84,7 +84,10 @@ function readVerdict(error: unknown): Extract<VideoState, { status: 'failed' }> 
 const WORDS: ReadonlyMap<string, VideoState['status']> = new Map([
   ...listStateWords('queued', 'queued queueing queue pending submitted created preparing waiting in_queue throttled'),
   ...listStateWords('completed', 'completed complete succeeded succeed success done finished'),
-  ...listStateWords('failed', 'failed fail failure error cancelled canceled rejected expired'),
+  ...listStateWords(
+    'failed',
+    'failed fail failure error cancelled canceled aborted rejected expired timeout timed_out',
+  ),
 ]);
 
 function listStateWords(status: VideoState['status'], words: string): [string, VideoState['status']][] {
@@ -98,13 +101,16 @@ async function toVideoState(report: VideoReport, fault: HostFault): Promise<Vide
     const { error } = report;
     return { status, fault: fault.ofComplaint(saysNothing(error) ? `the job is ${word}` : error, true) };
   }
-  if (status === 'completed') return readCompletedState(report);
+  if (status === 'completed') return readCompletedState(report, fault);
   const progress = parsePercent(report.progress);
   return { status, ...(progress !== undefined && { progress }) };
 }
 
-async function readCompletedState(report: VideoReport): Promise<VideoState> {
-  const { url } = report;
+async function readCompletedState(report: VideoReport, fault: HostFault): Promise<VideoState> {
+  const { url, error } = report;
+  // Some call a job completed that the content rules have left without a video.
+  const refusal = isLink(url) || saysNothing(error) ? undefined : fault.ofComplaint(error, true);
+  if (refusal?.about === 'content') return { status: 'failed', fault: refusal };
   const result = isLink(url) ? { url } : await report.media?.();
   if (!result) return { status: 'processing', lacksResult: true };
   return 'fault' in result ? { status: 'failed', fault: result.fault } : { status: 'completed', result };

@@ -113,7 +113,7 @@ describe('jobs of video', () => {
   for (const [found, words] of [
     ['queued', 'queued queueing queue pending submitted created preparing waiting in_queue throttled'],
     ['completed', 'completed complete succeeded succeed success done finished'],
-    ['failed', 'failed fail failure error cancelled canceled rejected expired'],
+    ['failed', 'failed fail failure error cancelled canceled aborted rejected expired timeout timed_out'],
   ] as const) {
     it(`are ${found}, whoever says so`, async () => {
       for (const status of words.split(' ')) {
@@ -206,6 +206,23 @@ describe('jobs of video', () => {
     const fault = upstreamFault('request', 'sensitive', { about: 'content' });
     const state = await look(() => ({ status: 'COMPLETED', media: () => Promise.reject(fault) }));
     expect(state).to.deep.equal({ status: 'failed', fault });
+  });
+
+  it('have failed when a completed one has no link, but a refusal of the content rules', async () => {
+    const refusal = { code: 'moderation_blocked', message: 'blocked' };
+    const media = async () => ({ url: 'https://cdn.example/content' });
+    for (const error of [refusal, 'the video was flagged']) {
+      answer({ status: 'completed' });
+      const state = await look(() => ({ status: 'completed', error, media }));
+      expect(state).to.have.nested.property('fault.about', 'content');
+      expect(state).to.include({ status: 'failed' });
+      answer({ status: 'completed', url: 'https://cdn.example/1.mp4', error });
+      expect((await look()).status).to.equal('completed');
+    }
+    for (const error of ['success', { code: 0, message: 'ok' }, { message: 'slow today' }]) {
+      answer({ status: 'completed' });
+      expect((await look(() => ({ status: 'completed', error, media }))).status).to.equal('completed');
+    }
   });
 
   for (const [error, kind, about] of [
