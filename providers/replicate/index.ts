@@ -52,7 +52,7 @@ const VIDEO_TEMPLATE = {
   image: '{image}',
 };
 
-/** Small files are sent inline, as data URLs. */
+/** Small results are sent inline, as data URLs; the input is repeated, with its images. */
 const REPLY_BYTES_MAX = 64 * 1024 * 1024;
 
 const ENDS: ReadonlySet<unknown> = new Set(['succeeded', 'failed', 'canceled', 'aborted']);
@@ -72,6 +72,7 @@ function createProvider(settings: Settings, { fault, fields, image, video }: Hos
       },
     }),
     video: video.jobs(settings, {
+      replyBytesMax: REPLY_BYTES_MAX,
       submission(call, base, { input = VIDEO_TEMPLATE, sizeMap }) {
         return createPredictionSubmission(base, call.model, (base64) => video.fill(call, input, { sizeMap, base64 }));
       },

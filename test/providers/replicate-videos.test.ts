@@ -38,6 +38,16 @@ describe('provider replicate, videos', () => {
     }
   });
 
+  it('reads predictions that repeat a large first frame', async () => {
+    const input = { image: `data:image/png;base64,${'A'.repeat(11_000_000)}` };
+    const { ref } = await studio.start({ image: IMAGE }, { ...CREATED, input });
+    const url = 'https://films.example/1.mp4';
+    expect(await studio.look(ref, { ...CREATED, status: 'succeeded', output: url, input })).to.deep.equal({
+      status: 'completed',
+      result: { url },
+    });
+  });
+
   it('asks for a video from an image, in the template and the words of the route', async () => {
     const options = {
       input: { text: '{prompt}', first: '{image}', size: '{resolution}' },

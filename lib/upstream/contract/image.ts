@@ -35,8 +35,6 @@ export interface HostImage {
 export interface ImageWire<Settings = unknown> extends JobWire<ImageCall, Settings> {
   /** The first polling interval. */
   readonly everyMs: number;
-  /** For inline images. Default 1 MiB. */
-  readonly replyBytesMax?: number;
   /** Whether the reply to the submission, or to a poll, is of a job that has ended, well or not. */
   isEnded(job: JsonObject): boolean;
   /** The images of an ended job. Throws why there are none. */

@@ -20,6 +20,8 @@ export interface JobWire<Call, Settings> {
   readonly auth?: KeyHeaders | TokenAuth;
   /** For every request. */
   readonly headers?: HeaderFields;
+  /** For replies with inline files, results or those of the request. Default 1 MiB. */
+  readonly replyBytesMax?: number;
   /** `base` is the route's `baseUrl` without a trailing slash, `settings` include the route's overrides. */
   submission(call: Call, base: string, settings: Settings): Omit<JobSubmission, 'auth' | 'signal'>;
 }

@@ -70,7 +70,10 @@ export interface VideoCancellation extends Pick<HostRequest, 'method' | 'headers
   readonly url: string;
 }
 
-export type VideoLook = Pick<HostRequest, 'headers' | 'auth' | 'signal'>;
+export interface VideoLook extends Pick<HostRequest, 'headers' | 'auth' | 'signal'> {
+  /** Default 1 MiB. */
+  readonly replyBytesMax?: number | undefined;
+}
 
 /** The result of a poll, in the upstream's terms. */
 export interface VideoReport {

@@ -19,16 +19,18 @@ interface VideoJobTools extends Pick<Host, 'json' | 'fault' | 'perRoute'> {
 
 export function createHostVideo({ ask, json, fault, perRoute }: VideoJobTools): HostVideo {
   const host: HostVideo = {
-    jobs(settings, { auth = bearer, headers = {}, submission, read, cancellation }) {
+    jobs(settings, { auth = bearer, headers = {}, replyBytesMax, submission, read, cancellation }) {
       const routed = perRoute(settings, (own) => own);
       return {
-        start(call, signal) {
+        async start(call, signal) {
           const own = routed(call);
           const submitted = submission(call, own.baseUrl, own);
-          return host.submit({ ...submitted, headers: { ...headers, ...submitted.headers }, auth, signal });
+          const request = { ...submitted, headers: { ...headers, ...submitted.headers }, auth, signal };
+          return (await submitJob({ json, fault }, request, replyBytesMax)).ref;
         },
         poll(ref, signal) {
-          return host.look(ref, { headers, auth, signal }, (value) => read(value, { ref, auth, signal }));
+          const init = { headers, auth, signal, replyBytesMax };
+          return host.look(ref, init, (value) => read(value, { ref, auth, signal }));
         },
         ...(cancellation && {
           async cancel(ref, signal) {
@@ -46,12 +48,12 @@ export function createHostVideo({ ask, json, fault, perRoute }: VideoJobTools): 
       return (await submitJob({ json, fault }, submission)).ref;
     },
 
-    async look(ref, init, read) {
+    async look(ref, { replyBytesMax, ...init }, read) {
       const { url, keyId } = expectJobUrl(ref, fault);
       const reply = await ask(url, { ...init, method: 'GET', keyId }).catch(readVerdict);
       if ('fault' in reply) return reply;
       const { retryAfterMs, body } = reply;
-      const text = await body.text();
+      const text = await body.text(replyBytesMax);
       const patience = retryAfterMs === undefined ? {} : { retryAfterMs };
       if (text.trim() === '') return { status: 'processing', ...patience };
       const value = parse(text, fault);

@@ -322,6 +322,17 @@ describe('jobs of video', () => {
       expect(seen[0]?.job).to.equal(undefined);
     });
 
+    it('may have long replies if the upstream repeats the request', async () => {
+      const input = 'A'.repeat(2_000_000);
+      const long = jobs({ replyBytesMax: 3_000_000 });
+      answer({ job: 7, input });
+      const ref = await long.start(call, signal);
+      expect(await faultOf(jobs().start(call, signal))).to.equal('protocol');
+      answer({ state: 'running', input });
+      expect(await long.poll(ref, signal)).to.deep.equal({ status: 'processing' });
+      expect(await faultOf(jobs().poll(ref, signal))).to.equal('protocol');
+    });
+
     it('go to the base URL of their route', async () => {
       answer({ job: 7 });
       const schema = Joi.object({ baseUrl: Joi.string() });
