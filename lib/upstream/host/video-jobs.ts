@@ -58,7 +58,8 @@ export function createHostVideo({ ask, json, fault, perRoute }: VideoJobTools): 
       if (text.trim() === '') return { status: 'processing', ...patience };
       const value = parse(text, fault);
       const report = read(readFields(value));
-      if (readJobWord(report.status) === undefined) throw fault.ofComplaint(value) ?? noState(value, fault);
+      if (readJobWord(report.status) === undefined)
+        return readVerdict(fault.ofComplaint(value) ?? noState(value, fault));
       const state = await toVideoState(report, fault).catch(readVerdict);
       return 'fault' in state || 'result' in state ? state : { ...state, ...patience };
     },

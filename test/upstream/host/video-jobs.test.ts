@@ -270,10 +270,12 @@ describe('jobs of video', () => {
   });
 
   it('have failed when a look is refused for the content rules, and for nothing else', async () => {
-    answer({ code: 'x', error: 'Generated video rejected by content moderation.' }, 400);
-    const state = await look();
-    expect(state).to.have.nested.property('fault.about', 'content');
-    expect(state).to.include({ status: 'failed' });
+    for (const status of [400, 200]) {
+      answer({ code: 'x', error: 'Generated video rejected by content moderation.' }, status);
+      const state = await look();
+      expect(state).to.have.nested.property('fault.about', 'content');
+      expect(state).to.include({ status: 'failed' });
+    }
     for (const error of ['the image is too large', 'max_tokens is too large', 'bad']) {
       answer({ error }, 400);
       expect(await faultOf(look())).to.equal('request');
