@@ -165,6 +165,21 @@ describe('catalog rates and costs', () => {
       expect(models[0]?.routes.map(({ model, rank }) => `${model}:${rank}`).join(' ')).to.equal('3:0 1:1 0:2 2:3');
     });
 
+    it('of videos are compared by a second, of the dearest resolution, or by a video', () => {
+      const ranked = (costs: readonly object[], price: object) => {
+        const routes = costs.map((cost, at) => ({
+          upstream: 'one',
+          model: `${at}`,
+          cost: { currency: 'RUB', ...cost },
+        }));
+        const { models } = build(catalogOf({ models: [{ ...VIDEO, price, routes, order: 'price' }] }));
+        return models[0]?.routes.map(({ model }) => model).join(' ');
+      };
+      const bySecond = [{ second: '3' }, { second: { '720p': '1', '1080p': '4' } }, { second: '2' }];
+      expect(ranked(bySecond, { second: { '720p': '50', '1080p': '50' } })).to.equal('2 0 1');
+      expect(ranked([{ request: '30' }, { request: '20' }], { request: '50' })).to.equal('1 0');
+    });
+
     it('are those of a list of their own, for routes that state none', () => {
       const usd = (input: string) => ({ currency: 'USD', input, output: '0.5' });
       folder.write({ costs: { one: { m: usd('0.1'), unused: usd('9') }, unknown: { m: usd('9') } } }, 'costs.json');
