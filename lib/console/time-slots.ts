@@ -35,11 +35,16 @@ export function listHourSlots(from: number, to: number, zone: string): readonly 
 
 /** The months from one day to another, both included; the first and the last one may be cut. */
 export function listMonthSlots(first: string, last: string, zone: string): readonly TimeSlot[] {
-  const months = Map.groupBy(listDaySlots(first, last, zone), ({ day }) => day.slice(0, 7));
-  return [...months.values()].flatMap((days) => {
-    const [start, end] = [days[0], days.at(-1)];
-    return start && end ? [{ ...start, to: end.to }] : [];
-  });
+  if (first > last) return [];
+  const days = [first];
+  for (let day = findNextMonth(first); day <= last; day = findNextMonth(day)) days.push(day);
+  const [start = 0, ...ends] = [...days, addDays(last, 1)].map((day) => findDayStartHour(day, zone));
+  return ends.map((to, at) => ({ day: days[at] ?? first, from: ends[at - 1] ?? start, to }));
+}
+
+/** Its first day. */
+function findNextMonth(day: string): string {
+  return `${addDays(`${day.slice(0, 7)}-01`, 31).slice(0, 7)}-01`;
 }
 
 export const SLOT_UNITS = ['hour', 'day', 'month'] as const;

@@ -28,6 +28,21 @@ describe('the bars of the usage page', () => {
       ['2026-12-01', 2],
     ]);
   });
+
+  it('of ten years do not ask for the clocks of each of its days', () => {
+    const real = Intl.DateTimeFormat.prototype.formatToParts;
+    let asked = 0;
+    Intl.DateTimeFormat.prototype.formatToParts = function count(at) {
+      asked += 1;
+      return real.call(this, at);
+    };
+    try {
+      expect(listMonthSlots('2016-12-15', '2026-11-30', 'Europe/Moscow')).to.have.length(120);
+    } finally {
+      Intl.DateTimeFormat.prototype.formatToParts = real;
+    }
+    expect(asked).to.be.within(120, 400);
+  });
 });
 
 describe('the periods of the usage page', () => {
