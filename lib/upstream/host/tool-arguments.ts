@@ -5,6 +5,8 @@ import { JsonScan } from './json-scan.ts';
 export class ToolArguments {
   /** The JSON is whole: nothing but a repetition can follow. */
   isComplete = false;
+  /** So far an empty object, which may be a placeholder for what comes. */
+  isPlaceholder = false;
   readonly #scan = new JsonScan();
   /** The first piece, until a second one shows what pieces are. */
   #first: string | undefined;
@@ -12,8 +14,6 @@ export class ToolArguments {
   /** A second piece that may repeat the first, or be a value or text that begins like it: the next one tells. */
   #doubtful: string | undefined;
   #characters = 0;
-  /** An empty object may be a placeholder for what comes. */
-  #isPlaceholder = false;
   /** Some servers encode the JSON once more, as a text: that, until it is whole. */
   #quoted: string | undefined;
   readonly #quotes = new JsonScan();
@@ -22,10 +22,10 @@ export class ToolArguments {
   take(piece: string): string {
     if (piece === '') return '';
     if (this.#quoted !== undefined) return this.#takeQuoted(piece);
-    if (this.#isPlaceholder) return this.#replacePlaceholder(piece);
+    if (this.isPlaceholder) return this.#replacePlaceholder(piece);
     if (this.#doubtful !== undefined) return this.#settle(this.#doubtful, piece);
     if (this.#characters === 0 && isNothing(piece)) {
-      this.#isPlaceholder = true;
+      this.isPlaceholder = true;
       return '';
     }
     if (this.#characters === 0 && isQuoted(piece)) return this.#takeQuoted(piece);
@@ -40,7 +40,7 @@ export class ToolArguments {
       this.#quoted = undefined;
       return this.take(json);
     }
-    if (this.#isPlaceholder || this.#characters === 0) return this.take(json);
+    if (this.isPlaceholder || this.#characters === 0) return this.take(json);
     this.#doubtful = undefined;
     return this.isComplete ? '' : this.#accept(json.slice(this.#characters));
   }
@@ -49,14 +49,14 @@ export class ToolArguments {
   end(): string {
     if (this.#quoted !== undefined) return this.#unquote(this.#quoted);
     if (this.#doubtful !== undefined) return this.#settle(this.#doubtful);
-    if (!this.#isPlaceholder) return '';
-    this.#isPlaceholder = false;
+    if (!this.isPlaceholder) return '';
+    this.isPlaceholder = false;
     return this.#accept('{}');
   }
 
   #replacePlaceholder(piece: string): string {
     if ((!piece.trimStart().startsWith('{') && !isQuoted(piece)) || isNothing(piece)) return '';
-    this.#isPlaceholder = false;
+    this.isPlaceholder = false;
     return this.take(piece);
   }
 

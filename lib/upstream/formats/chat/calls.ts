@@ -118,12 +118,12 @@ export class Calls {
   }
 }
 
-/** Another tool, or the same one again under another id once the call is whole. */
+/** Another tool, or the same one again under another id once the call may be whole. */
 function startsAnother(call: Call, { index, id, name }: Piece): boolean {
   if (name === '' || call.name === '') return false;
   if (name !== call.name) return true;
-  if (!call.args.isComplete) return false;
-  return id === '' || call.id === '' ? index === undefined && id === call.id : id !== call.id;
+  if (id !== '' && call.id !== '') return id !== call.id && (call.args.isComplete || call.args.isPlaceholder);
+  return call.args.isComplete && index === undefined && id === call.id;
 }
 
 /** Servers write what is missing as an empty text, or as the word for it. */

@@ -119,6 +119,16 @@ describe('calls in the chat format', () => {
       [[[0, 'a', 'look', '{"a"']], [[0, 'a', undefined, ':1}']], [[0, 'a', 'look', { a: 1 }]]],
       ['look {"a":1}'],
     ],
+    [
+      'one index, two ids, one name, no arguments of the first',
+      [[[0, 'x', 'look', '{}']], [[0, 'y', 'look', '{"b":2}']], [[0, 'z', 'look', '{}']]],
+      ['look {}', 'look {"b":2}', 'look {}'],
+    ],
+    [
+      'no index, two ids, one name, no arguments',
+      [[[undefined, 'x', 'look', '{}']], [[undefined, 'y', 'look', '{}']]],
+      ['look {}', 'look {}'],
+    ],
     ['no arguments at all', [[[0, 'a', 'look', '']]], ['look ']],
   ];
   for (const [what, lists, expected] of rows) {
