@@ -67,6 +67,15 @@ describe('the allowance of a month', () => {
     expect(failed).to.deep.equal([]);
   });
 
+  it('comes once the ledger takes it, if the wallet has too many grants', async () => {
+    const sweep = createSweep();
+    opened.next('ledger.apply', async () => [{ status: 'too_many_grants', wallet: undefined }]);
+    expect(await sweep.give(NOVEMBER_END)).to.equal(0);
+    expect(failed).to.deep.equal([wallet]);
+    expect(await sweep.give(NOVEMBER_END)).to.equal(1);
+    await expectBook(['2026-12', 5n * RUB, DECEMBER_END]);
+  });
+
   it('comes later after a failure, once after a lost answer, and keeps no other account waiting', async () => {
     const other = await newWallet(opened.real);
     await opened.real.accounts.setAllowance(other, allowance);

@@ -96,6 +96,7 @@ describe('keys that moved in', () => {
 
   it('have a form of their own', () => {
     expect(toMovedKey(` ${KEY.slice(3)} `)).to.equal(KEY);
+    for (const length of [16, 157]) expect(toMovedKey('x'.repeat(length))).to.equal(`sk-${'x'.repeat(length)}`);
     for (const secret of ['', 'x'.repeat(15), 'x'.repeat(158), `${'x'.repeat(20)} y`, `${'x'.repeat(20)}ä`]) {
       expect(toMovedKey(secret), secret).to.equal(undefined);
     }

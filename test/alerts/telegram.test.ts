@@ -179,7 +179,9 @@ for (const kind of longer([SQLITE], STORES)) {
         'A card was saved: Visa',
         'No more alerts in Telegram',
       ]);
-      expect(letters.find(({ text }) => text.includes('Telegram'))?.text).to.contain('Anna (@anna)');
+      expect(letters.find(({ text }) => text.includes('Telegram'))?.text)
+        .to.contain('Anna (@anna)')
+        .and.to.contain('https://gate.example/account/settings/alerts');
       expect(await store.users.get(user.id)).not.to.have.property('telegram');
       const [delivery] = await alerts.last(account);
       expect(delivery?.arrivals[`telegram:${user.id}`]).to.deep.equal({ state: 'failed', why: 'blocked' });
