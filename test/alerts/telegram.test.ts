@@ -144,14 +144,16 @@ for (const kind of longer([SQLITE], STORES)) {
 
     it('wait as long as Telegram asks, and are then sent once', async () => {
       const { store } = context;
-      const { account, chat } = await addOwner();
+      const { account, user, chat } = await addOwner();
       const alerts = openAlerts(store, { mailer: undefined });
       telegram.throttle(2);
       await alerts.queueAlert(account, { type: 'card.saved', data: { card: 'Visa' } }, 'one');
       await alerts.checkAll();
       const asked = telegram.asked.sendMessage;
       const [delivery] = await alerts.last(account);
-      expect(Object.values(delivery?.arrivals ?? {})[0]).to.deep.include({ state: 'due', why: 'status 429' });
+      const arrival = delivery?.arrivals[`telegram:${user.id}`];
+      expect(arrival).to.deep.include({ state: 'due', why: 'status 429' });
+      expect(arrival?.notBefore).to.be.within(now + 1000, now + 2000);
       // Nor is another alert sent meanwhile.
       await alerts.test({ account, balanceBelow: null, budgets: true, webhook: null, version: 1 });
       expect(telegram.asked.sendMessage).to.equal(asked);

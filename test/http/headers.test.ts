@@ -66,6 +66,18 @@ describe('headers', () => {
     }
   });
 
+  it('need a body of a plausible length', () => {
+    expect(problem(['host: x', `content-length: ${Number.MAX_SAFE_INTEGER}`])).to.equal(undefined);
+    for (const length of ['9007199254740992', '9'.repeat(30)]) {
+      expect(problem(['host: x', `content-length: ${length}`])).to.equal('its content-length is not plausible');
+    }
+  });
+
+  it('are refused if one comes twice that proxies may read differently, in any letter case', () => {
+    expect(problem(['host: x', 'authorization: a', 'Authorization: b'])).to.equal('it has two authorization headers');
+    expect(problem(['host: x', 'accept: host', 'accept: host'])).to.equal(undefined);
+  });
+
   it('may repeat headers that are lists', () => {
     const lists = ['accept: a', 'accept: b', 'x-forwarded-for: 1.1.1.1', 'x-forwarded-for: 2.2.2.2', 'cookie: a=b'];
     expect(problem(['host: x', ...lists, 'cookie: c=d', 'via: a', 'via: b'])).to.equal(undefined);

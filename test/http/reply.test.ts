@@ -124,6 +124,12 @@ describe('reply', () => {
       expect([status, headers.allow]).to.deep.equal([405, 'POST']);
     });
 
+    it('names the size of a file that a range lies behind, and of nothing else', async () => {
+      const { status, headers } = await failing(MESSAGES, fault('range_not_satisfiable', { bytes: 17 }));
+      expect([status, headers['content-range']]).to.deep.equal([416, 'bytes */17']);
+      expect((await failing(MESSAGES, fault('internal'))).headers).not.to.have.property('content-range');
+    });
+
     it('is 404 for an unknown path', async () => {
       const { status, json } = await ask('/api/v1/nothing');
       expect(status).to.equal(404);
