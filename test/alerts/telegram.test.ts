@@ -43,9 +43,10 @@ for (const kind of longer([SQLITE], STORES)) {
     });
 
     const openBot = () => createTelegramBot({ token: BOT_TOKEN, api: telegram.url, now: () => now });
-    const openChats = (store: Store, ownerId: string) => {
+    const openChats = (store: Store, ownerId: string, clock = Date.now) => {
       const people = createPeople({ store });
-      return createTelegramChats({ store, people, bot: openBot(), publicUrl, ownerId, log, waitS: 0.2, leaseMs: 2000 });
+      const pace = { waitS: 0.2, leaseMs: 2000, now: clock };
+      return createTelegramChats({ store, people, bot: openBot(), publicUrl, ownerId, log, ...pace });
     };
     const openAlerts = (store: Store, more: Partial<AlertsOptions> = {}) =>
       createAlerts({ store, mailer, telegram: openBot(), fetcher, publicUrl, log, now: () => now, ...more });
@@ -117,6 +118,24 @@ for (const kind of longer([SQLITE], STORES)) {
       }
       expect(textsTo(841)).to.have.length(4);
       expect((telegram.asked.sendMessage ?? 0) - before).to.equal(21);
+    });
+
+    it('are answered again ten seconds later, and leave the bot to the next gateway at once', async () => {
+      const { store } = context;
+      let aheadMs = 0;
+      const chats = openChats(store, 'own_crowd', () => Date.now() + aheadMs);
+      chats.start();
+      try {
+        for (let turn = 0; turn < 4; turn += 1) telegram.write(895, '/help');
+        await until(() => textsTo(895).length === 3);
+        aheadMs = 10_000;
+        telegram.write(895, '/help');
+        await until(() => textsTo(895).length === 4);
+      } finally {
+        await chats.stop();
+      }
+      const [lease] = await store.alerts.alarms('telegram');
+      expect(JSON.parse(lease?.state ?? '{}')).to.deep.equal({ owner: '', until: 0 });
     });
 
     it('are escaped, in the language of each person, and not sent to people who have left', async () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { styleAt } from '../../lib/api/response-styles.ts';
@@ -89,6 +89,25 @@ describe('http server', () => {
   it('keeps idle connections longer than clients and proxies do, and limits the time of headers and requests', () => {
     const { listener } = createHttp({ styleAt, host: '127.0.0.1', port: 0 }).server;
     expect(listener).to.include({ keepAliveTimeout: 130_000, headersTimeout: 10_000, requestTimeout: 900_000 });
+    expect(listener.maxRequestsPerSocket).to.equal(10_000);
+  });
+
+  it('listens on its address alone, and with another one only if both share the port', async () => {
+    const host = '127.0.0.1';
+    const open = async (port: number, sharesPort?: boolean) => {
+      const http = createHttp({ styleAt, host, port, ...(sharesPort !== undefined && { sharesPort }) });
+      await http.start();
+      return http;
+    };
+    const first = await open(0);
+    const { address, port } = first.server.listener.address() as AddressInfo;
+    expect(address).to.equal(host);
+    const refused = await open(port).catch((error: unknown) => error);
+    expect(refused).to.be.instanceOf(OperatorError);
+    await first.close(async () => undefined);
+    const sharing = await open(port, true);
+    if (process.platform === 'linux') await (await open(port, true)).close(async () => undefined);
+    await sharing.close(async () => undefined);
   });
 
   it('closes connections beyond its maximum at once', async () => {

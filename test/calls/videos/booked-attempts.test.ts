@@ -59,12 +59,15 @@ describe('attempts of a video', () => {
     });
 
     it(`get their end when the row of a completion ${how}`, async () => {
+      const began = Date.now();
       const stage = open();
       const { id, requestId } = await stage.begin(wallet);
       faulty.next('jobs.change', fails);
       stage.worker.start();
       await until(async () => (await faulty.real.jobs.get(id))?.phase === 'completed');
-      expect(brief(await booked(requestId))).to.deep.equal([['up-0', 'answered', 'reported']]);
+      const [row] = await booked(requestId);
+      expect(brief(row ? [row] : [])).to.deep.equal([['up-0', 'answered', 'reported']]);
+      expect(row?.totalMs).to.be.within(0, Date.now() - began);
     });
   }
 
@@ -110,7 +113,9 @@ describe('attempts of a video', () => {
     const other = open({ poll: finished }, 'own_other');
     other.worker.start();
     await until(async () => (await faulty.real.jobs.get(id))?.phase === 'failed', 20 * LEASE_MS + 10_000);
-    expect(brief(await booked(requestId))).to.deep.equal([['up-0', 'lost', 'possible']]);
+    const rows = await booked(requestId);
+    expect(brief(rows)).to.deep.equal([['up-0', 'lost', 'possible']]);
+    expect(rows[0]?.totalMs).to.be.within(0, Date.now() - (rows[0]?.at ?? 0));
   });
 
   it('are none of a video whose charge went back before any upstream was asked', async () => {

@@ -1,6 +1,7 @@
 // Which failures of a submission are a certain no: only after those another route may be asked, within the time of all.
 import { mock } from 'node:test';
 import { expect } from 'chai';
+import { fault } from '../../../lib/base/faults.ts';
 import { AttemptLog } from '../../../lib/calls/attempts.ts';
 import { createRouteHealth } from '../../../lib/calls/health.ts';
 import { isUpstreamRefusal } from '../../../lib/calls/refusal.ts';
@@ -54,6 +55,7 @@ describe('a submission', () => {
     start: VideoProvider['start'] | undefined,
     timeouts: Submission['timeouts'],
     call: object = {},
+    refusesToNote: readonly string[] = [],
   ) {
     const video = start && { start };
     const routes = ['a', 'b', 'c'].map((upstream) => {
@@ -75,7 +77,10 @@ describe('a submission', () => {
       call: call as Submission['call'],
       context: { signal: new AbortController().signal, log },
       attempts,
-      reroute: async (upstream) => void asked.push(upstream),
+      reroute: async (upstream) => {
+        asked.push(upstream);
+        if (refusesToNote.includes(upstream)) throw fault('store_unavailable');
+      },
     });
     const code = ending.type === 'error' ? ending.fault.data?.code : ending.type;
     booked = attempts.list;
@@ -111,6 +116,16 @@ describe('a submission', () => {
       expect(found, JSON.stringify(ref)).to.deep.equal({ asked: ['a'], code: 'upstream_failed' });
     }
     expect(await submitTo(undefined, AMPLE)).to.deep.include({ code: 'upstream_failed' });
+  });
+
+  it('asks no upstream that could not be noted', async () => {
+    let starts = 0;
+    const start = async () => {
+      starts += 1;
+      return { id: 'job' };
+    };
+    expect(await submitTo(start, AMPLE, {}, ['a', 'b', 'c'])).to.deep.include({ code: 'store_unavailable' });
+    expect([starts, booked]).to.deep.equal([0, []]);
   });
 
   it('waits for one upstream no longer than its time, whatever the time of all', async () => {
