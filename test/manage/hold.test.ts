@@ -97,6 +97,16 @@ describe('a hold for a service elsewhere', () => {
     expect(renewed.message).to.equal(`The hold ${id} is settled with 4.00 RUB: its lease cannot be renewed.`);
   });
 
+  it('charges nothing once it has gone back', async () => {
+    const [session, operation] = [openSession(), newId('op')];
+    await hold({}, { operation });
+    const id = `hold_${operation}`;
+    await applied(context.store, { kind: 'expire', wallet, chargeId: id, at: Date.now() });
+    const late = (await rejection(holdActions.settle(session, id, 4n * RUB, {}))) as Error;
+    expect(late.message).to.equal(`The hold ${id} is expired: it cannot be changed any more.`);
+    expect(await walletOf(context.store, wallet)).to.include({ avail: 1000n * RUB, held: 0n });
+  });
+
   it('cannot be renewed after its lease, although nobody has given it back yet', async () => {
     const { hold_id: id } = (await hold({}, { operation: newId('op') })).json as { hold_id: string };
     await context.store.ledger.renewLease({ charge: id, owner: SERVICE_OWNER, lease: 1, now: 0 });
