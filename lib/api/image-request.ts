@@ -126,7 +126,10 @@ export function parseEditForm({ texts, files }: Form): ImageRequest {
     else if (value !== '' || name === 'prompt')
       values[name] = NUMBER_FIELDS.get(name)?.test(value) ? Number(value) : value;
   }
-  for (const file of files) named.push({ field: file.name, source: file });
+  for (const file of files) {
+    // A page sends a file field without a chosen file as a file without a name.
+    if (file.fileName !== '' || file.bytes.length > 0) named.push({ field: file.name, source: file });
+  }
   const fields = checkFields<Fields>(generationFields, values);
   return { ...createImageRequest(fields, readEditImages(named)), ...readSpending(values) };
 }

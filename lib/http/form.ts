@@ -80,8 +80,11 @@ function openForm(options: FormOptions): OpenForm {
     });
   });
   parser.on('partsLimit', tooMany);
-  parser.on('field', (name, text, _nameCut, isCut) => {
-    if (isCut) fail(fault('invalid_field', { field: sanitizeName(name), hint: 'is too long' }));
+  parser.on('field', (name, content, _nameCut, isCut, encoding) => {
+    const refuse = (hint: string) => fail(fault('invalid_field', { field: sanitizeName(name), hint }));
+    if (isCut) refuse('is too long');
+    const text = decodeText(content, encoding);
+    if (text.includes(UNREADABLE)) refuse('has characters that cannot be read: send it in UTF-8');
     texts.push({ name, text });
   });
   parser.on('file', (name, stream, fileName: string | undefined) => {
@@ -139,6 +142,21 @@ function openParser({ type, classifyPart, fileBytesMax, textBytesMax }: FormOpti
 
 function isFilePart(type: string, fileName: string | undefined): boolean {
   return fileName !== undefined || type === 'application/octet-stream' || type.startsWith('image/');
+}
+
+/** What a character that is not valid in its encoding is read as. */
+const UNREADABLE = '\uFFFD';
+
+/**
+ * Undoes a `content-transfer-encoding`. HTTP has no use for it, but the form class of Indy (Delphi) writes every text in
+ * quoted-printable, with a line break behind each line.
+ */
+function decodeText(content: string, encoding: string): string {
+  if (encoding === 'base64') return Buffer.from(content, 'base64').toString();
+  if (encoding !== 'quoted-printable') return content;
+  const joined = Buffer.from(content.replace(/=[ \t]*\r?\n|\r?\n$/g, '')).toString('latin1');
+  const bytes = joined.replace(/=([0-9a-f]{2})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+  return Buffer.from(bytes, 'latin1').toString();
 }
 
 function invalidForm(hint: string): Fault {

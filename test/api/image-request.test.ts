@@ -70,6 +70,17 @@ describe('image request', () => {
     });
   });
 
+  it('is read from a form where no file was chosen in another field', () => {
+    const texts = [{ name: 'prompt', text: 'a hill' }];
+    const chosen = { name: 'image[]', bytes: PNG, fileName: 'a.png', isCut: false };
+    const none = { name: 'image[]', bytes: Buffer.alloc(0), fileName: '', isCut: false };
+    const form = parseEditForm({ texts, files: [none, chosen, none, none, none] });
+    expect(shown(form)).to.deep.equal({ ...plain, images: [['image[]', ['image/png', PNG.toString('base64')]]] });
+    expect(() => parseEditForm({ texts, files: [none] })).to.throw('Invalid `image`: is required');
+    const empty = parseEditForm({ texts, files: [chosen, { ...none, fileName: 'b.png' }] });
+    expect(empty.refusal?.code).to.equal('image_unsupported');
+  });
+
   it('reads numbers in a form only for number fields', () => {
     const files = [{ name: 'image', bytes: PNG, fileName: undefined, isCut: false }];
     const read = (n: string) =>
