@@ -4,11 +4,11 @@ import { isRecord } from '../../base/record.ts';
 import type { JsonObject } from '../../upstream/contract/provider.ts';
 
 /**
- * Vendors refuse a schema without its type or its properties, alternatives in their place, and lists that do not say of
- * what. The same object if there is nothing to mend.
+ * Vendors refuse a schema without its type or its properties, alternatives in their place, lists that do not say of what,
+ * and what only older drafts of JSON Schema allow. The same object if there is nothing to mend.
  */
 export function completeSchema(schema: JsonObject): JsonObject {
-  return completeLists(completeObject(joinAlternatives(schema)));
+  return completeAll(completeObject(joinAlternatives(schema)));
 }
 
 function completeObject(schema: JsonObject): JsonObject {
@@ -78,41 +78,76 @@ const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions',
 const LISTS = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems', 'items']);
 const SCHEMAS = new Set(['items', 'additionalProperties', 'contains', 'not', 'if', 'then', 'else']);
 
-const completeLists = (schema: JsonObject): JsonObject => completeItems(mapValues(schema, completeWithin));
+const completeAll = (schema: JsonObject): JsonObject =>
+  completeItems(completeKeywords(mapValues(schema, completeWithin)));
 
 function completeWithin(value: unknown, name: string): unknown {
-  if (typeof value !== 'object') return value;
-  if (MAPS.has(name) && isRecord(value)) return mapValues(value, completeValue);
+  if (MAPS.has(name) && isRecord(value)) return mapValues(value, completeMember);
   if (LISTS.has(name) && Array.isArray(value)) {
-    const completed = value.map(completeValue);
-    return completed.every((each, at) => each === value[at]) ? value : completed;
+    const completed = value.map(completeMember);
+    return completed.every((each, at) => each === value[at]) ? value : completed.filter((each) => each !== undefined);
   }
-  return SCHEMAS.has(name) ? completeValue(value) : value;
+  // Whether there may be other properties is all that this says.
+  if (name === 'additionalProperties' && typeof value === 'boolean') return value;
+  return SCHEMAS.has(name) ? completeMember(value) : value;
 }
 
-const completeValue = (value: unknown): unknown => (isRecord(value) ? completeLists(value) : value);
+/** Some read only schemas that are objects. What is none at all is left out. */
+function completeMember(value: unknown): unknown {
+  if (isRecord(value)) return completeAll(value);
+  if (typeof value === 'boolean') return value ? {} : { not: {} };
+  return undefined;
+}
 
-/**
- * The same object if its values are the same: a copy would not keep the digits of long numbers. Agents send a hundred
- * tools with each call, of which hardly any changes.
- */
+/** The same object if its values are the same: a copy would not keep the digits of long numbers. */
 function mapValues(values: JsonObject, map: (value: unknown, name: string) => unknown): JsonObject {
-  let changed: Record<string, unknown> | undefined;
-  for (const name in values) {
-    const mapped = map(values[name], name);
-    if (mapped === values[name]) continue;
-    changed ??= { ...values };
-    changed[name] = mapped;
-  }
-  return changed ?? values;
+  const mapped = Object.entries(values).map(([name, value]): [string, unknown] => [name, map(value, name)]);
+  if (mapped.every(([name, value]) => value === values[name])) return values;
+  return Object.fromEntries(mapped.filter(([, value]) => value !== undefined));
+}
+
+/** Keywords of which some say null in place of nothing. */
+const NEVER_NULL = new Set([
+  ...[...MAPS, ...LISTS, ...SCHEMAS],
+  ...['type', 'title', 'description', 'format', 'pattern', 'enum', 'required', 'minimum', 'maximum', 'multipleOf'],
+  ...['exclusiveMinimum', 'exclusiveMaximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'uniqueItems'],
+]);
+
+const completeKeywords = (schema: JsonObject): JsonObject => mapValues(schema, completeKeyword(schema));
+
+function completeKeyword({ minimum, maximum }: JsonObject) {
+  return (value: unknown, name: string): unknown => {
+    if (value === null && NEVER_NULL.has(name)) return undefined;
+    switch (name) {
+      case 'required':
+        // In the oldest drafts, a property says that it is.
+        return Array.isArray(value) ? listOnce(value) : undefined;
+      case 'enum':
+        return Array.isArray(value) ? listOnce(value) : value;
+      case 'exclusiveMinimum':
+        return typeof value === 'boolean' ? readLimit(value, minimum) : value;
+      case 'exclusiveMaximum':
+        return typeof value === 'boolean' ? readLimit(value, maximum) : value;
+      default:
+        return value;
+    }
+  };
+}
+
+/** In older drafts, an exclusive limit says of the other one that it is. */
+const readLimit = (isExclusive: boolean, limit: unknown): unknown => (isExclusive ? limit : undefined);
+
+/** The same list if nothing is in it twice. */
+function listOnce(values: readonly unknown[]): readonly unknown[] {
+  const once = new Map(values.map((value) => [JSON.stringify(value), value]));
+  return once.size === values.length ? values : [...once.values()];
 }
 
 /** In older drafts, a list of items says of each place what it has. */
 function completeItems(schema: JsonObject): JsonObject {
-  if (Array.isArray(schema.items)) {
-    const { items, additionalItems, ...list } = schema;
+  const { items, additionalItems, ...list } = schema;
+  if (Array.isArray(items)) {
     return { ...list, prefixItems: list.prefixItems ?? items, items: isRecord(additionalItems) ? additionalItems : {} };
   }
-  const isList = schema.type === 'array' || (Array.isArray(schema.type) && schema.type.includes('array'));
-  return isList && schema.items === undefined ? { ...schema, items: {} } : schema;
+  return items === undefined && [schema.type].flat().includes('array') ? { ...schema, items: {} } : schema;
 }

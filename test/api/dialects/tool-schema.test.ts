@@ -32,6 +32,39 @@ const ROWS: readonly Row[] = [
     object({ a: { prefixItems: [text], items: { type: 'number' } } }),
   ],
   [
+    'says anything and nothing as objects',
+    object({ a: true, b: { items: false } }),
+    object({ a: {}, b: { items: { not: {} } } }),
+  ],
+  [
+    'leaves out what is no schema',
+    object({ a: { anyOf: [text, 'null'] }, type: 'object' }),
+    object({ a: { anyOf: [text] } }),
+  ],
+  [
+    'leaves out keywords that say null, which a value may be',
+    object({ a: { type: 'array', items: null, enum: null, default: null }, b: { const: null } }),
+    object({ a: { type: 'array', items: {}, default: null }, b: { const: null } }),
+  ],
+  [
+    'leaves out properties that say themselves that they are required',
+    object({ a: { ...text, required: true }, b: { ...text, required: false } }, ['a']),
+    object({ a: text, b: text }, ['a']),
+  ],
+  [
+    'lists nothing twice',
+    object({ a: { enum: ['x', 'y', 'x'] } }, ['a', 'a']),
+    object({ a: { enum: ['x', 'y'] } }, ['a']),
+  ],
+  [
+    'has limits that are exclusive as newer drafts do',
+    object({
+      a: { minimum: 0, exclusiveMinimum: true, maximum: 9, exclusiveMaximum: false },
+      b: { exclusiveMaximum: true },
+    }),
+    object({ a: { minimum: 0, exclusiveMinimum: 0, maximum: 9 }, b: {} }),
+  ],
+  [
     'has the properties of all its alternatives, and requires what all of them do',
     { anyOf: [object({ a: text, b: text }, ['a', 'b']), object({ a: text, c: text }, ['a', 'c'])] },
     object({ a: text, b: text, c: text }, ['a']),
@@ -79,7 +112,8 @@ describe('the schema of a tool', () => {
   it('stays as it is otherwise, alternatives within it too', () => {
     const schema = object({
       a: { anyOf: [text, { type: 'array', items: text }] },
-      items: { type: 'object', properties: { type: text }, default: { type: 'array' } },
+      items: { type: 'object', properties: { type: text, required: { type: 'boolean' } }, default: { type: 'array' } },
+      enum: { type: 'number', exclusiveMinimum: 0, enum: [1, 2, null], additionalProperties: false },
     });
     expect(completeSchema(schema)).to.equal(schema);
   });

@@ -85,7 +85,7 @@ describe('tools in namespaces', () => {
     expect(read([named('look', { parameters })]).list[0].schema.properties).to.deep.equal({
       plain: { type: 'string', encrypted: false },
       secret: { type: 'string' },
-      odd: true,
+      odd: {},
     });
   });
 });
