@@ -40,7 +40,6 @@ const ESCAPES: Readonly<Record<string, string>> = {
   r: '\r',
   b: '\b',
   f: '\f',
-  v: '\v',
   0: '\0',
   Z: '\x1a',
 };

@@ -185,6 +185,25 @@ describe('SQL dumps', () => {
     expect(rows(`${dump}INSERT INTO users VALUES ('a\\', true, false);\n`)).to.deep.equal([['a\\', '1', '0']]);
   });
 
+  it('with a quote in the name of a column are read, in pieces of any size', () => {
+    const dump = `PRAGMA a;\nCREATE TABLE "users" ("a""b" text, \`c\`\`\` text);\nINSERT INTO users VALUES('one','two');\n`;
+    for (let size = 1; size <= dump.length; size += 1) {
+      const [row] = read(dump, size).get('users')?.rows ?? [];
+      expect([...(row?.entries() ?? [])], `${size}`).to.deep.equal([
+        ['a"b', 'one'],
+        ['c`', 'two'],
+      ]);
+    }
+  });
+
+  it('of MySQL have the control characters that are escaped, and any other character as it is', () => {
+    const dump = MYSQL.slice(0, MYSQL.indexOf('INSERT'));
+    const escaped = String.raw`\0\b\t\n\r\Z\\\'\"\v\e`;
+    expect(
+      rows(`${dump}INSERT INTO users VALUES (1,'${escaped}',NULL);\n-- Dump completed on 2026-11-27\n`),
+    ).to.deep.equal([['1', '\0\b\t\n\r\x1a\\\'"ve', null]]);
+  });
+
   for (const [what, dump, message] of [
     ['nothing', ' \n', 'it is empty'],
     ['another text', 'hello, world', 'is neither an SQLite database nor a dump'],
