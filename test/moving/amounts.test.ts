@@ -45,6 +45,8 @@ describe('amounts of another gateway', () => {
   it('follows another quota of a dollar, of prices too', () => {
     const stated = createExchange(RATE, '1000000.5');
     expect(quotaToMicro(2_000_001n, stated)).to.equal(2n * RATE);
+    expect(priceUnits(1_000_000n, decimal('1.25'), stated)).to.equal(101_749_949n);
+    expect(priceUnits(2_000_001n, decimal('-0.5'), stated)).to.equal(-RATE);
     expect(priceUnits(1_000_000n, decimal('1.25'), exchange)).to.equal(203_500_000n);
     expect(priceUnits(1_000_000n, decimal('0.0000001'), exchange)).to.equal(16n);
     expect(dollarsToMicro(decimal('0.04'), exchange)).to.equal(3_256_000n);
