@@ -123,6 +123,8 @@ describe('an owner', () => {
     });
     await until(() => began);
     await stopsBehind(gate, owner);
+    await sleep(LEASE_MS / 2);
+    expect(await peersOf('you'), 'it renews no more').to.equal(0);
   });
 
   it('waits for holds being returned before it stops', async () => {
