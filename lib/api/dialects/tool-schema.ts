@@ -82,14 +82,19 @@ const completeAll = (schema: JsonObject): JsonObject =>
   completeItems(completeKeywords(mapValues(schema, completeWithin)));
 
 function completeWithin(value: unknown, name: string): unknown {
-  if (MAPS.has(name) && isRecord(value)) return mapValues(value, completeMember);
-  if (LISTS.has(name) && Array.isArray(value)) {
-    const completed = value.map(completeMember);
-    return completed.every((each, at) => each === value[at]) ? value : completed.filter((each) => each !== undefined);
-  }
+  // PHP writes an object without anything in it as a list.
+  if (MAPS.has(name)) return isRecord(value) ? mapValues(value, completeMember) : undefined;
+  if (LISTS.has(name) && Array.isArray(value)) return completeMembers(value);
   // Whether there may be other properties is all that this says.
   if (name === 'additionalProperties' && typeof value === 'boolean') return value;
-  return SCHEMAS.has(name) ? completeMember(value) : value;
+  return SCHEMAS.has(name) || LISTS.has(name) ? completeMember(value) : value;
+}
+
+function completeMembers(values: readonly unknown[]): readonly unknown[] | undefined {
+  const completed = values.map(completeMember).filter((value) => value !== undefined);
+  if (completed.length === 0) return undefined;
+  const isSame = completed.length === values.length && completed.every((each, at) => each === values[at]);
+  return isSame ? values : completed;
 }
 
 /** Some read only schemas that are objects. What is none at all is left out. */
@@ -123,7 +128,9 @@ function completeKeyword({ minimum, maximum }: JsonObject) {
         // In the oldest drafts, a property says that it is.
         return Array.isArray(value) ? listOnce(value) : undefined;
       case 'enum':
-        return Array.isArray(value) ? listOnce(value) : value;
+        return Array.isArray(value) && value.length > 0 ? listOnce(value) : undefined;
+      case 'type':
+        return readType(value);
       case 'exclusiveMinimum':
         return typeof value === 'boolean' ? readLimit(value, minimum) : value;
       case 'exclusiveMaximum':
@@ -132,6 +139,17 @@ function completeKeyword({ minimum, maximum }: JsonObject) {
         return value;
     }
   };
+}
+
+const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object', 'null']);
+
+/** Some write them in capitals, or name types of their language. */
+function readType(value: unknown): unknown {
+  if (typeof value === 'string') return [value, value.toLowerCase()].find((type) => TYPES.has(type));
+  if (!Array.isArray(value)) return undefined;
+  const known = value.map(readType);
+  if (known.length === 0 || known.includes(undefined)) return undefined;
+  return known.every((type, at) => type === value[at]) ? value : known;
 }
 
 /** In older drafts, an exclusive limit says of the other one that it is. */

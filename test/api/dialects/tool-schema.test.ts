@@ -52,6 +52,21 @@ const ROWS: readonly Row[] = [
     object({ a: text, b: text }, ['a']),
   ],
   [
+    'takes an empty list for an object without anything in it',
+    object({ a: { type: 'object', properties: [] }, b: { type: 'array', items: [] }, c: { anyOf: [], enum: [] } }),
+    object({ a: { type: 'object' }, b: { type: 'array', items: {} }, c: {} }),
+  ],
+  [
+    'has types of JSON only',
+    object({
+      a: { type: 'mixed' },
+      b: { type: 'STRING' },
+      c: { type: ['int', 'null'] },
+      d: { type: ['Null', 'number'] },
+    }),
+    object({ a: {}, b: text, c: {}, d: { type: ['null', 'number'] } }),
+  ],
+  [
     'lists nothing twice',
     object({ a: { enum: ['x', 'y', 'x'] } }, ['a', 'a']),
     object({ a: { enum: ['x', 'y'] } }, ['a']),
