@@ -111,6 +111,29 @@ describe('parking in the ledger queue', () => {
     while (queue.size() > 0) await turn();
   });
 
+  it('tries an operation that failed alone no more once its caller has stopped waiting', async () => {
+    mock.timers.enable({ apis: ['setInterval'] });
+    let aheadMs = 0;
+    const began = now.call(performance);
+    performance.now = () => began + aheadMs;
+    const gate = makeGate();
+    const { queue, submit, batches } = open(async () => {
+      await gate.opened;
+      throw refusal();
+    });
+    const answer = submit('p1').catch((error: unknown) => error);
+    await turn();
+    aheadMs = 4800;
+    mock.timers.tick(1000);
+    expect(await answer)
+      .to.be.instanceOf(NoOutcome)
+      .with.property('applied', 'unknown');
+    expect(queue.size()).to.equal(1);
+    gate.open();
+    await turn();
+    expect([queue.size(), batches]).to.deep.equal([0, ['p1']]);
+  });
+
   it('queues twenty thousand operations, and refuses more', async () => {
     const { submit, queue, batches } = open(() => undefined, { batchMax: 10_000 });
     const waiting = Array.from({ length: 20_000 }, (_, at) => submit(`p${at}`));
