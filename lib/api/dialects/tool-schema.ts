@@ -76,7 +76,7 @@ function listTexts(value: unknown): readonly string[] {
 /** Keywords whose values are schemas by name, lists of schemas, or schemas. */
 const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
 const LISTS = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems', 'items']);
-const SCHEMAS = new Set(['items', 'additionalProperties', 'contains', 'not', 'if', 'then', 'else']);
+const SCHEMAS = new Set(['items', 'additionalProperties', 'propertyNames', 'contains', 'not', 'if', 'then', 'else']);
 
 const completeAll = (schema: JsonObject): JsonObject =>
   completeItems(completeKeywords(mapValues(schema, completeWithin)));
@@ -111,11 +111,14 @@ function mapValues(values: JsonObject, map: (value: unknown, name: string) => un
   return Object.fromEntries(mapped.filter(([, value]) => value !== undefined));
 }
 
+const LIMITS = new Set([
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
+  ...['minLength', 'maxLength', 'minItems', 'maxItems'],
+]);
 /** Keywords of which some say null in place of nothing. */
 const NEVER_NULL = new Set([
-  ...[...MAPS, ...LISTS, ...SCHEMAS],
-  ...['type', 'title', 'description', 'format', 'pattern', 'enum', 'required', 'minimum', 'maximum', 'multipleOf'],
-  ...['exclusiveMinimum', 'exclusiveMaximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'uniqueItems'],
+  ...[...MAPS, ...LISTS, ...SCHEMAS, ...LIMITS],
+  ...['type', 'title', 'description', 'format', 'pattern', 'enum', 'required', 'multipleOf', 'uniqueItems'],
 ]);
 
 const completeKeywords = (schema: JsonObject): JsonObject => mapValues(schema, completeKeyword(schema));
@@ -131,14 +134,27 @@ function completeKeyword({ minimum, maximum }: JsonObject) {
         return Array.isArray(value) && value.length > 0 ? listOnce(value) : undefined;
       case 'type':
         return readType(value);
+      case 'pattern':
+        return typeof value === 'string' && isKnownEverywhere(value) ? value : undefined;
       case 'exclusiveMinimum':
-        return typeof value === 'boolean' ? readLimit(value, minimum) : value;
+        return readLimit(typeof value === 'boolean' ? value && minimum : value);
       case 'exclusiveMaximum':
-        return typeof value === 'boolean' ? readLimit(value, maximum) : value;
+        return readLimit(typeof value === 'boolean' ? value && maximum : value);
       default:
-        return value;
+        return LIMITS.has(name) ? readLimit(value) : value;
     }
   };
+}
+
+/** In older drafts, an exclusive limit says of the other one that it is. A limit of 64 bits is too long for some. */
+function readLimit(value: unknown): number | undefined {
+  return typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER ? value : undefined;
+}
+
+/** Most read patterns in linear time: they know none that look around or back, and a bracket within brackets is of a class. */
+function isKnownEverywhere(pattern: string): boolean {
+  const bare = pattern.replaceAll(/\\[^1-9k]/g, '');
+  return !/\(\?<?[=!]|\\[1-9k]|\[[^\]]*\[/.test(bare);
 }
 
 const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object', 'null']);
@@ -151,9 +167,6 @@ function readType(value: unknown): unknown {
   if (known.length === 0 || known.includes(undefined)) return undefined;
   return known.every((type, at) => type === value[at]) ? value : known;
 }
-
-/** In older drafts, an exclusive limit says of the other one that it is. */
-const readLimit = (isExclusive: boolean, limit: unknown): unknown => (isExclusive ? limit : undefined);
 
 /** The same list if nothing is in it twice. */
 function listOnce(values: readonly unknown[]): readonly unknown[] {

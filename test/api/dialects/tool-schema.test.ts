@@ -67,6 +67,28 @@ const ROWS: readonly Row[] = [
     object({ a: {}, b: text, c: {}, d: { type: ['null', 'number'] } }),
   ],
   [
+    'has no patterns that some vendors cannot read',
+    object({
+      ahead: { pattern: '^(?!undefined$|null$)' },
+      behind: { propertyNames: { pattern: '(?<=a)b' } },
+      back: { pattern: '(a)\\1' },
+      nested: { pattern: '^[a[\\]|@]+$' },
+      known: { pattern: '^(?:[^\\[\\]]|\\(\\?=|(?<year>\\d{4})-[\\w.]+)$' },
+    }),
+    object({
+      ahead: {},
+      behind: { propertyNames: {} },
+      back: {},
+      nested: {},
+      known: { pattern: '^(?:[^\\[\\]]|\\(\\?=|(?<year>\\d{4})-[\\w.]+)$' },
+    }),
+  ],
+  [
+    'has no limits that some cannot count to',
+    object({ a: { minimum: -(2 ** 63), maximum: 2 ** 63 }, b: { maximum: 2 ** 53 - 1, exclusiveMaximum: 2 ** 63 } }),
+    object({ a: {}, b: { maximum: 2 ** 53 - 1 } }),
+  ],
+  [
     'lists nothing twice',
     object({ a: { enum: ['x', 'y', 'x'] } }, ['a', 'a']),
     object({ a: { enum: ['x', 'y'] } }, ['a']),
