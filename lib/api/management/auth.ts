@@ -31,7 +31,7 @@ interface ManagementAuthOptions {
   readonly keys: Pick<ManagementKeys, 'find'>;
   readonly limiter: Pick<Limiter, 'hit'>;
   readonly throttle: Pick<Throttle, 'computeWaitMs'>;
-  /** Of each key. */
+  /** Of each operator's key, and of all keys of an account together: its owners may make as many as they like. */
   readonly rule: LimitRule;
 }
 
@@ -82,7 +82,7 @@ export function registerManagementAuth(server: Server, options: ManagementAuthOp
       await delayUntilClose(waitMs, request.raw.res);
     }
     // Before anything that may refuse it: what a key may not do counts, too.
-    const retryAfterS = await count(rule, key.id, request);
+    const retryAfterS = await count(rule, key.account ?? key.id, request);
     if (retryAfterS !== undefined) throw fault('rate_limited', { hint: `${rule.perMinute} per minute`, retryAfterS });
     const scope = request.route.settings.plugins?.scope;
     if (scope === undefined || !key.scopes.includes(scope)) throw fault('key_scope', { hint: scope ?? '' });

@@ -139,6 +139,12 @@ describe('the routes of the server and their credentials', () => {
       const narrow = await small.managementKey(['usage']);
       const refused = await Promise.all([1, 2, 3].map(() => ask(narrow, '/manage/accounts')));
       expect(refused.map(({ status }) => status).toSorted()).to.deep.equal([403, 403, 429]);
+      // The keys of an account share its limit, whoever else made one.
+      const [mine, other] = [await gateway.account(), await gateway.account()];
+      const keys = [mine, mine, mine, other].map(({ id }) => small.ownKey(id));
+      const shared = await Promise.all(keys.map(async (own) => ask(await own, '/account/keys')));
+      expect(shared.map(({ status }) => status).toSorted()).to.deep.equal([200, 200, 200, 429]);
+      expect(shared.at(-1)?.status).to.equal(200);
       const row = await gateway.store.management.findKey(hashKey(key));
       if (row) await gateway.store.management.putKeys([{ ...row, expiresAt: 5 }]);
       const expired = await ask(key, '/manage/accounts');
