@@ -31,10 +31,11 @@ interface TextListing extends ListingBase, TokenPrices, Partial<TextFacts> {
   readonly price_bands?: readonly PriceBandListing[];
 }
 
-/** Cache prices only where the model has them. */
+/** Prices of audio and the cache only where the model has them. */
 interface TokenPrices {
   readonly input_price_rub: number;
   readonly output_price_rub: number;
+  readonly audio_price_rub?: number;
   readonly cache_read_price_rub?: number;
   readonly cache_write_price_rub?: number;
   readonly cache_write_1h_price_rub?: number;
@@ -140,7 +141,7 @@ function listTextModel(model: TextModel): TextListing {
     output_price_rub: toRub(price.output),
     min_rub: toRub(TEXT_MINIMUM),
     provider,
-    ...listCachePrices(price),
+    ...listOptionalPrices(price),
     ...(price.bands && { price_bands: price.bands.map(listPriceBand) }),
     ...listTextFacts(model),
   };
@@ -148,11 +149,12 @@ function listTextModel(model: TextModel): TextListing {
 
 function listPriceBand(band: PriceBand): PriceBandListing {
   const own = { input_price_rub: toRub(band.input), output_price_rub: toRub(band.output) };
-  return { above_tokens: band.above, ...own, ...listCachePrices(band) };
+  return { above_tokens: band.above, ...own, ...listOptionalPrices(band) };
 }
 
-function listCachePrices({ cacheRead, cacheWrite, cacheWrite1h }: TokenRates) {
+function listOptionalPrices({ audio, cacheRead, cacheWrite, cacheWrite1h }: TokenRates) {
   return {
+    ...(audio !== undefined && { audio_price_rub: toRub(audio) }),
     ...(cacheRead !== undefined && { cache_read_price_rub: toRub(cacheRead) }),
     ...(cacheWrite !== undefined && { cache_write_price_rub: toRub(cacheWrite) }),
     ...(cacheWrite1h !== undefined && { cache_write_1h_price_rub: toRub(cacheWrite1h) }),

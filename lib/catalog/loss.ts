@@ -1,6 +1,6 @@
 // Refuses prices below cost. If a cost or a rate moved, the price that was in force stays, or is raised to the cost.
 import type { PinnedCost } from '../money/cost.ts';
-import { findLosses, type Loss } from '../money/loss.ts';
+import { findLosses, type Loss, type Sold } from '../money/loss.ts';
 import { findDearestPrices, markUp, NO_MARKUP } from '../money/markup.ts';
 import { formatRub, KOPECK } from '../money/money.ts';
 import type { PriceVector } from '../money/price.ts';
@@ -121,13 +121,18 @@ function listCosts({ routes }: Model): readonly CoveredRoute[] {
 }
 
 function listLosses(model: Model, price: PriceVector, covered: readonly CoveredRoute[]): readonly Found[] {
-  const lengths = model.type === 'video' ? findVideoLengths(model) : undefined;
+  const sold = describeSold(model);
   return covered.flatMap(({ cost, route, vision }) =>
-    findLosses(price, cost, lengths).map((loss) => {
+    findLosses(price, cost, sold).map((loss) => {
       const answering = { upstream: route.upstream, route: route.model, ...(vision !== undefined && { vision }) };
       return { ...loss, model: model.id, ...answering };
     }),
   );
+}
+
+export function describeSold(model: Model): Sold {
+  if (model.type === 'video') return { lengths: findVideoLengths(model) };
+  return model.type === 'text' ? { audio: model.audio === true } : {};
 }
 
 /** Undefined if a price per second would have to be raised to a cost per request, or the other way round. */

@@ -11,10 +11,12 @@ import {
 } from '../money/price.ts';
 import { RESOLUTION_LABEL } from './resolution.ts';
 
-/** Prices per 1M tokens, as decimal strings. An absent cache price is the input price. */
+/** Prices per 1M tokens, as decimal strings. An absent price of audio or of a cache is the input price. */
 interface TokenRatesEntry {
   readonly input: string;
   readonly output: string;
+  /** Prompt tokens of recordings. */
+  readonly audio?: string;
   /** Prompt tokens that were read from the vendor's cache. */
   readonly cacheRead?: string;
   /** Prompt tokens that were written to it for some minutes. */
@@ -60,6 +62,7 @@ export function createPriceKeys(amount: Joi.Schema) {
   const rates = {
     input: amount.required(),
     output: amount.required(),
+    audio: amount,
     cacheRead: amount,
     cacheWrite: amount,
     cacheWrite1h: amount,

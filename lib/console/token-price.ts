@@ -7,6 +7,7 @@ const WORDS = defineWords({
   en: {
     rates: {
       input: (price: string) => `${price} input`,
+      audio: (price: string) => `${price} audio`,
       cacheRead: (price: string) => `${price} read from cache`,
       cacheWrite: (price: string) => `${price} written to cache for 5 min`,
       cacheWrite1h: (price: string) => `${price} written to cache for 1 h`,
@@ -18,6 +19,7 @@ const WORDS = defineWords({
   ru: {
     rates: {
       input: (price: string) => `вход ${price}`,
+      audio: (price: string) => `аудио ${price}`,
       cacheRead: (price: string) => `чтение из кэша ${price}`,
       cacheWrite: (price: string) => `запись в кэш на 5 мин ${price}`,
       cacheWrite1h: (price: string) => `запись в кэш на 1 ч ${price}`,
@@ -28,7 +30,7 @@ const WORDS = defineWords({
   },
 });
 
-/** Cache prices only where the model has them. */
+/** Prices of audio and the cache only where the model has them. */
 export function describeTextPrice(visit: Pick<OwnerVisit, 'language' | 'format'>, price: TextPrice): readonly string[] {
   const words = WORDS[visit.language];
   const { format } = visit;

@@ -27,9 +27,17 @@ interface VideoLengths {
   readonly most: number;
 }
 
+/** What a model sells at a price. */
+export interface Sold {
+  /** Of a video model. */
+  readonly lengths?: VideoLengths | undefined;
+  /** False for a text model that takes no recordings: nobody pays its price of audio. */
+  readonly audio?: boolean | undefined;
+}
+
 /** Nothing is rounded in the comparison. The minimum price of a call only adds to the price, so it does not count. */
-export function findLosses(price: PriceVector, cost: PinnedCost, lengths?: VideoLengths): readonly Loss[] {
-  return pairMembers(price, cost.prices, lengths).flatMap(({ member, price: sold, cost: bought }) => {
+export function findLosses(price: PriceVector, cost: PinnedCost, sold: Sold = {}): readonly Loss[] {
+  return pairMembers(price, cost.prices, sold).flatMap(({ member, price: sold, cost: bought }) => {
     const exact = bought * cost.rate.rub;
     if (sold * MICRO_PER_RUB >= exact) return [];
     return [{ member, price: sold, cost: (exact + MICRO_PER_RUB - 1n) / MICRO_PER_RUB }];
@@ -39,18 +47,19 @@ export function findLosses(price: PriceVector, cost: PinnedCost, lengths?: Video
 /** A member of a price and what it costs, in micro-units of the currency. */
 type Pair = Loss;
 
-function pairMembers(price: PriceVector, cost: PriceVector, lengths: VideoLengths | undefined): readonly Pair[] {
+export function pairMembers(price: PriceVector, cost: PriceVector, { lengths, audio }: Sold): readonly Pair[] {
   if ('unit' in price) return pairVideo(price, cost as VideoPrice, lengths ?? { least: 1, most: 1 });
   if ('request' in price) return [{ member: 'request', price: price.request, cost: (cost as typeof price).request }];
-  if ('output' in price) return pairText(price, cost as TextPrice);
+  if ('output' in price) return pairText(price, cost as TextPrice, audio);
   return [{ member: 'input', price: price.input, cost: (cost as typeof price).input }];
 }
 
-/** An absent cache price is the input price, of the model and of the vendor. */
-function pairText(price: TextPrice, cost: TextPrice): readonly Pair[] {
+/** An absent price of audio or of a cache is the input price, of the model and of the vendor. */
+function pairText(price: TextPrice, cost: TextPrice, audio = true): readonly Pair[] {
+  const paid = TOKEN_RATES.filter((kind) => kind !== 'audio' || audio);
   return [0, ...listBandLimits(price, cost)].flatMap((above) => {
     const [sold, bought] = [findRates(price, above + 1), findRates(cost, above + 1)];
-    const kinds = TOKEN_RATES.filter((kind) => sold[kind] !== undefined || bought[kind] !== undefined);
+    const kinds = paid.filter((kind) => sold[kind] !== undefined || bought[kind] !== undefined);
     return kinds.map((kind) => ({
       member: above === 0 ? kind : `${kind} above ${above} tokens`,
       price: getRate(sold, kind),

@@ -1,12 +1,17 @@
 // Model prices and the price rules of text: the amount a call holds and what it costs, rounded half up once.
 import { type Micro, maxMicro } from './money.ts';
 
-/** The kinds of tokens that have a price, in the order of a receipt. */
-export const TOKEN_RATES = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output'] as const;
+/** The kinds of tokens of a prompt, in the order of a receipt. */
+export const PROMPT_KINDS = ['input', 'audio', 'cacheRead', 'cacheWrite', 'cacheWrite1h'] as const;
 
-/** Prices per 1M tokens. An absent cache price is the input price. */
+/** The kinds of tokens that have a price, in the order of a receipt. */
+export const TOKEN_RATES = [...PROMPT_KINDS, 'output'] as const;
+
+/** Prices per 1M tokens. An absent price of audio or of a cache is the input price. */
 export interface TokenRates {
   readonly input: Micro;
+  /** Prompt tokens of recordings. */
+  readonly audio?: Micro;
   /** Prompt tokens that were read from the vendor's cache. */
   readonly cacheRead?: Micro;
   /** Prompt tokens that were written to it for some minutes. */
@@ -49,8 +54,10 @@ export type PriceVector = TextPrice | EmbeddingPrice | ImagePrice | VideoPrice;
 
 /** What a text call used: disjoint counts, but `reasoning`, which is part of `output`. An absent one is zero. */
 export interface Tokens {
-  /** Prompt tokens that were neither read from a cache nor written to one. */
+  /** Prompt tokens that are no audio and were neither read from a cache nor written to one. */
   readonly input: number;
+  /** Prompt tokens of recordings that were not read from a cache. */
+  readonly audio?: number;
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
   readonly cacheWrite1h?: number;
@@ -64,6 +71,8 @@ export type CacheWrite = 'cacheWrite' | 'cacheWrite1h';
 interface TextEstimate {
   /** Prompt tokens. */
   readonly input: number;
+  /** Those of them that are recordings; absent: none. */
+  readonly audio?: number | undefined;
   /** The most prompt tokens that the vendor may count; decides which bands the hold has to cover. */
   readonly inputMost: number;
   readonly maxTokens: number;
@@ -80,16 +89,24 @@ const HELD_OUTPUT_TOKENS_MIN = 512;
 const TOKENS_PER_UNIT = 1_000_000n;
 
 /** The whole prompt, cached part included. */
-export function countPrompt({ input = 0, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0 }: Partial<Tokens>): number {
-  return input + cacheRead + cacheWrite + cacheWrite1h;
+export function countPrompt(tokens: Partial<Tokens>): number {
+  const { input = 0, audio = 0, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0 } = tokens;
+  return input + audio + cacheRead + cacheWrite + cacheWrite1h;
 }
 
-/** Disjoint counts of a prompt; those of a cache are absent if zero. */
+/** Disjoint counts of a prompt; all but `input` are absent if zero. */
 export type PromptTokens = Omit<Tokens, 'output' | 'reasoning'>;
 
-export function omitZeros({ input, cacheRead, cacheWrite, cacheWrite1h }: Required<PromptTokens>): PromptTokens {
+export function omitZeros({
+  input,
+  audio = 0,
+  cacheRead = 0,
+  cacheWrite = 0,
+  cacheWrite1h = 0,
+}: PromptTokens): PromptTokens {
   return {
     input,
+    ...(audio > 0 && { audio }),
     ...(cacheRead > 0 && { cacheRead }),
     ...(cacheWrite > 0 && { cacheWrite }),
     ...(cacheWrite1h > 0 && { cacheWrite1h }),
@@ -132,28 +149,29 @@ export function roundPerUnit(exact: bigint): Micro {
 /**
  * The amount that a text call holds when it starts: each side at the dearest price that may apply to it. The prompt may
  * be read from a cache, be written to it if the call can cause that, and fall into any band up to its longest count.
+ * Recordings may be counted as audio or like the rest of the prompt.
  */
 export function textHold(price: TextPrice, estimate: TextEstimate): Micro {
   const { inputMost, writes = [] } = estimate;
   const bands = [price, ...(price.bands?.filter(({ above }) => inputMost > above) ?? [])];
-  const kinds = ['input', 'cacheRead', ...writes] as const;
-  const input = findDearest(bands.flatMap((rates) => kinds.map((kind) => getRate(rates, kind))));
-  return textCost({ input, output: findDearest(bands.map(({ output }) => output)) }, countHeldTokens(estimate));
+  const input = findDearestRate(bands, ['input', 'cacheRead', ...writes]);
+  const audio = maxMicro(input, findDearestRate(bands, ['audio']));
+  return textCost({ input, audio, output: findDearestRate(bands, ['output']) }, countHeldTokens(estimate));
 }
 
 /** The tokens that a call's hold covers. */
-export function countHeldTokens({ input, maxTokens }: Pick<TextEstimate, 'input' | 'maxTokens'>): Tokens {
-  return { input, output: Math.max(maxTokens, HELD_OUTPUT_TOKENS_MIN) };
+export function countHeldTokens({ input, audio = 0, maxTokens }: Omit<TextEstimate, 'inputMost' | 'writes'>): Tokens {
+  return { ...omitZeros({ input: input - audio, audio }), output: Math.max(maxTokens, HELD_OUTPUT_TOKENS_MIN) };
 }
 
-/** The dearest input price, of any band. */
-export function findDearestInput({ input, bands = [] }: TextPrice): Micro {
-  return findDearest([input, ...bands.map((band) => band.input)]);
+/** The dearest price of any of these kinds of tokens, in any band. */
+export function findDearestRate(rates: readonly TokenRates[], kinds: readonly (typeof TOKEN_RATES)[number][]): Micro {
+  return findDearest(rates.flatMap((each) => kinds.map((kind) => getRate(each, kind))));
 }
 
-/** The dearest output price, of any band. */
-export function findDearestOutput({ output, bands = [] }: TextPrice): Micro {
-  return findDearest([output, ...bands.map((band) => band.output)]);
+/** The prices of a model for prompts of any length. */
+export function listRates(price: TextPrice): readonly TokenRates[] {
+  return [price, ...(price.bands ?? [])];
 }
 
 export function findDearest(rates: readonly Micro[]): Micro {

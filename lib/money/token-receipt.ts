@@ -24,7 +24,7 @@ interface ReceiptLine {
 }
 
 interface TokenReceipt {
-  /** Input always, output of a text always, cached tokens if there are any. */
+  /** Input always, output of a text always, audio and cached tokens if there are any. */
   readonly lines: readonly ReceiptLine[];
   /** The part of the output that is reasoning. */
   readonly reasoning: number;
@@ -32,7 +32,7 @@ interface TokenReceipt {
   readonly above: number | undefined;
   /** Before the minimum. */
   readonly total: Micro;
-  /** How much less was charged than if all of the prompt had cost the input price; negative if it was more. */
+  /** How much less was charged than if cached tokens had cost the input price; negative if it was more. */
   readonly saved: Micro;
 }
 
@@ -62,7 +62,8 @@ function itemize(price: TextPrice, tokens: Tokens): TokenReceipt {
   const used = TOKEN_RATES.filter((kind) => kind === 'input' || kind === 'output' || tokens[kind]);
   const parts = used.map((kind) => ({ kind, count: tokens[kind] ?? 0, rate: getRate(rates, kind) }));
   const exact = parts.map(({ count, rate }) => BigInt(count) * rate);
-  const uncached = textCost(price, { input: prompt, output: tokens.output });
+  const { audio = 0, output } = tokens;
+  const uncached = textCost(price, { input: prompt - audio, audio, output });
   return {
     lines: parts.map((part, at) => ({ ...part, cost: roundPerUnit(exact[at] ?? 0n) })),
     reasoning: tokens.reasoning ?? 0,

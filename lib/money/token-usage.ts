@@ -5,6 +5,7 @@ import type { Tokens } from './price.ts';
 /** The name of each count in a stored `Usage`, in the order of a receipt. Reasoning is part of the output. */
 export const TOKEN_NAMES = {
   input: 'tokens_input',
+  audio: 'tokens_audio',
   cacheRead: 'tokens_cache_read',
   cacheWrite: 'tokens_cache_write',
   cacheWrite1h: 'tokens_cache_write_1h',

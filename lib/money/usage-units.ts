@@ -4,6 +4,7 @@ import { TOKEN_NAMES } from './token-usage.ts';
 /** The name of each sum in a stored `Usage`, in the order of a report. Reasoning is part of the output. */
 export const UNIT_NAMES = {
   tokensInput: TOKEN_NAMES.input,
+  tokensAudio: TOKEN_NAMES.audio,
   tokensCacheRead: TOKEN_NAMES.cacheRead,
   tokensCacheWrite: TOKEN_NAMES.cacheWrite,
   tokensCacheWrite1h: TOKEN_NAMES.cacheWrite1h,

@@ -1,5 +1,5 @@
 // Counts what a text answer used as its parts pass, and determines at the end what is billed.
-import { countPrompt, omitZeros, type PromptTokens, type Tokens } from '../money/price.ts';
+import { countPrompt, omitZeros, PROMPT_KINDS, type PromptTokens, type Tokens } from '../money/price.ts';
 import { countCharacters } from './characters.ts';
 import { TOKENS_PER_IMAGE, TOKENS_PER_IMAGE_LEAST } from './image-tokens.ts';
 import type { StreamPart } from './part.ts';
@@ -11,6 +11,8 @@ export interface MeterOptions {
   readonly trusted: boolean;
   /** Input tokens to bill if the upstream reports none. */
   readonly inputEstimate: number;
+  /** Those of them that are recordings; undefined: none. */
+  readonly audioEstimate?: number | undefined;
   /** Input counts above this are believed up to it. */
   readonly inputMax: number;
   /** The maximum of output tokens billed. */
@@ -45,7 +47,7 @@ export interface Meter extends Transform<StreamPart> {
   readonly hasReport: boolean;
 }
 
-/** The input is the part of the prompt that no cache had anything to do with; other counts are absent if zero. */
+/** The input is what is no audio and what no cache had anything to do with; other counts are absent if zero. */
 interface Bill extends Tokens {
   /** Why a number is an estimate, for the log; absent if both are the upstream's. */
   readonly doubt?: string;
@@ -132,9 +134,9 @@ class AnswerMeter implements Meter {
   }
 
   promptSoFar(): PromptTokens {
-    const { inputEstimate, images } = this.#options;
+    const { inputEstimate, audioEstimate: audio = 0, images } = this.#options;
     const prompt = this.#believablePrompt();
-    if (!prompt) return { input: inputEstimate };
+    if (!prompt) return omitZeros({ input: inputEstimate - audio, audio });
     const lacksImages = images && countPrompt(prompt) < images.countedFrom;
     return lacksImages ? { ...prompt, input: prompt.input + images.tokens } : prompt;
   }
@@ -186,8 +188,8 @@ class AnswerMeter implements Meter {
   }
 
   #inputReported(): number | undefined {
-    const { input, cacheRead, cacheWrite } = this.#reported ?? {};
-    if (input === undefined && cacheRead === undefined && cacheWrite === undefined) return undefined;
+    const { input, audio, cacheRead, cacheWrite } = this.#reported ?? {};
+    if ((input ?? audio ?? cacheRead ?? cacheWrite) === undefined) return undefined;
     return countPrompt(this.#reported ?? {});
   }
 
@@ -195,8 +197,8 @@ class AnswerMeter implements Meter {
   #believablePrompt(): PromptTokens | undefined {
     const sum = this.#inputReported();
     if (!isCount(sum) || sum === 0) return undefined;
-    const { cacheRead = 0, input = 0, cacheWrite = 0, cacheWrite1h = 0 } = this.#reported ?? {};
-    if (![cacheRead, input, cacheWrite, cacheWrite1h].every(isCount)) return undefined;
+    const { cacheRead = 0, input = 0, audio = 0, cacheWrite = 0, cacheWrite1h = 0 } = this.#reported ?? {};
+    if (![cacheRead, input, audio, cacheWrite, cacheWrite1h].every(isCount)) return undefined;
     // Of too many, those that cost least.
     let room = this.#options.inputMax;
     const take = (count: number) => {
@@ -208,6 +210,7 @@ class AnswerMeter implements Meter {
     const fresh = take(input);
     return omitZeros({
       input: fresh,
+      audio: take(audio),
       cacheRead: read,
       cacheWrite: take(cacheWrite),
       cacheWrite1h: take(cacheWrite1h),
@@ -215,11 +218,14 @@ class AnswerMeter implements Meter {
   }
 
   get reported(): Tokens | undefined {
-    const { input = 0, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, output, reasoning } = this.#reported ?? {};
-    const counts = [input, cacheRead, cacheWrite, cacheWrite1h, output];
+    const { input = 0, output, reasoning, ...others } = this.#reported ?? {};
+    const counts = [input, output, ...Object.values(others)];
     if (!counts.every(isCount) || !this.#inputReported() || this.#believableOutput() === undefined) return undefined;
-    const prompt = omitZeros({ input, cacheRead, cacheWrite, cacheWrite1h });
-    return { ...prompt, output: output ?? 0, ...(isCount(reasoning) && reasoning > 0 && { reasoning }) };
+    return {
+      ...omitZeros({ ...others, input }),
+      output: output ?? 0,
+      ...(isCount(reasoning) && reasoning > 0 && { reasoning }),
+    };
   }
 
   get hasReport(): boolean {
@@ -250,7 +256,7 @@ class AnswerMeter implements Meter {
   }
 }
 
-const COUNTS = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output', 'reasoning'] as const;
+const COUNTS = [...PROMPT_KINDS, 'output', 'reasoning'] as const;
 
 function isCount(count: number | undefined): count is number {
   return Number.isSafeInteger(count) && (count as number) >= 0;

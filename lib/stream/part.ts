@@ -62,8 +62,9 @@ export interface BillingPart {
   readonly reserved: bigint;
   /** What the wallet can spend after settlement. */
   readonly balance: bigint;
-  /** Prices per 1M tokens, in the band of the call. Those of the cache are there only if it was used. */
+  /** Prices per 1M tokens, in the band of the call. Those of audio and the cache are there only if such tokens were billed. */
   readonly priceInput: bigint;
+  readonly priceAudio?: bigint;
   readonly priceCacheRead?: bigint;
   readonly priceCacheWrite?: bigint;
   readonly priceCacheWrite1h?: bigint;

@@ -136,8 +136,10 @@ export interface ImagePart {
 
 /** Token counts. */
 export interface UsageCounts {
-  /** Tokens of the prompt that were neither read from a cache nor written to one. */
+  /** Tokens of the prompt that are no audio and were neither read from a cache nor written to one. */
   readonly input?: number;
+  /** Tokens of the prompt that are audio and were not read from a cache, if the upstream counts them apart. */
+  readonly audio?: number;
   /** Tokens of the prompt that were read from a cache. */
   readonly cacheRead?: number;
   /** Tokens of the prompt that were written to a cache for some minutes. */

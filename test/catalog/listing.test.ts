@@ -29,19 +29,20 @@ describe('listing of models', () => {
     ]);
   });
 
-  it('shows cache prices and bands of models that have them', () => {
+  it('shows prices of audio and the cache, and bands, of models that have them', () => {
     const rates = { input: '2', output: '10' };
     const bands = [
       { above: 1000, input: '3', output: '12' },
       { above: 200_000, input: '4', cacheRead: '0.4', output: '15' },
     ];
     const models = [
-      { ...TEXT, price: { ...rates, cacheRead: '0.2', cacheWrite: '2.5', cacheWrite1h: '4' } },
+      { ...TEXT, price: { ...rates, audio: '6', cacheRead: '0.2', cacheWrite: '2.5', cacheWrite1h: '4' } },
       { ...TEXT, id: 'text-2', price: { ...rates, bands } },
     ];
     const [cached, banded] = listModels(build(catalogOf({ models })));
     expect(cached).to.deep.include({
       input_price_rub: 2,
+      audio_price_rub: 6,
       cache_read_price_rub: 0.2,
       cache_write_price_rub: 2.5,
       cache_write_1h_price_rub: 4,
@@ -55,7 +56,7 @@ describe('listing of models', () => {
         { above_tokens: 200_000, input_price_rub: 4, cache_read_price_rub: 0.4, output_price_rub: 15 },
       ],
     });
-    expect(banded).not.to.have.any.keys('cache_read_price_rub');
+    expect(banded).not.to.have.any.keys('audio_price_rub', 'cache_read_price_rub');
   });
 
   it('shows image and video models with the unit of their price', () => {

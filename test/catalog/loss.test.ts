@@ -38,6 +38,13 @@ describe('catalog prices below cost', () => {
     expect(mistake(of(model(), '81'))).to.contain('below the cost over one (their-1), 40.50 RUB (and 1 more): raise');
   });
 
+  it('are none of audio at a model that takes none', () => {
+    expect(build(of(model({}, { ...COST, audio: '1' }))).losses).to.deep.equal([]);
+    expect(
+      build(of(model({ audio: true, price: { ...TEXT.price, audio: '80' } }, { ...COST, audio: '1' }))).losses,
+    ).to.deep.equal([]);
+  });
+
   it('are an error of any route that can be used', () => {
     const dear = { upstream: 'two', model: 'dear', cost: { ...COST, input: '0.6' } };
     const cheap = { upstream: 'one', model: 'their-1', cost: COST };
@@ -60,6 +67,11 @@ describe('catalog prices below cost', () => {
       'a write without a price',
       model({}, { ...COST, cacheWrite: '0.625' }),
       'price.cacheWrite is 40.00 RUB, below the cost over one (their-1), 50.00 RUB',
+    ],
+    [
+      'audio of a model that takes it, without a price',
+      model({ audio: true }, { ...COST, audio: '1' }),
+      'price.audio is 40.00 RUB, below the cost over one (their-1), 80.00 RUB',
     ],
     [
       'a band',

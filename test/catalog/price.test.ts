@@ -1,4 +1,4 @@
-// Prices of cached tokens and of long prompts, as catalog files have them.
+// Prices of audio, of cached tokens and of long prompts, as catalog files have them.
 import { expect } from 'chai';
 import { listCatalogFiles, readCatalogFiles } from '../../lib/catalog/files.ts';
 import { type CatalogFolder, catalogOf, makeFolder, mistakeOf, TEXT } from './folder.ts';
@@ -22,6 +22,7 @@ describe('catalog prices of cached tokens and bands', () => {
 
   for (const [name, price] of [
     ['a cache price alone', { cacheRead: '0.2' }],
+    ['a price of audio alone', { audio: '6' }],
     ['all cache prices', cached],
     ['a band', { bands: [{ above: 200_000, input: '4', output: '15' }] }],
     [
@@ -40,7 +41,7 @@ describe('catalog prices of cached tokens and bands', () => {
     });
   }
 
-  for (const name of ['cacheRead', 'cacheWrite', 'cacheWrite1h']) {
+  for (const name of ['audio', 'cacheRead', 'cacheWrite', 'cacheWrite1h']) {
     for (const bad of ['0', '-1', '0.0000001', 'free', 1, null, '']) {
       it(`are refused: ${name}: ${JSON.stringify(bad)}, also in a band`, () => {
         expect(mistake(text({ [name]: bad }))).to.match(new RegExp(`models\\[0\\]\\.price\\.${name} `));

@@ -57,12 +57,13 @@ describe('catalog prices that follow from costs', () => {
     expect(priced(model(TEXT, { markup: '1.3' }, cost))).to.deep.equal({ input: 10_000n, output: 12_840_000n });
   });
 
-  it('follow cache prices and bands', () => {
+  it('follow prices of audio and the cache, and bands', () => {
     const band = { above: 200_000, input: '0.2', output: '0.75' };
-    const cost = { ...COST, cacheRead: '0', cacheWrite: '0.125', cacheWrite1h: '0.2', bands: [band] };
+    const cost = { ...COST, audio: '0.5', cacheRead: '0', cacheWrite: '0.125', cacheWrite1h: '0.2', bands: [band] };
     expect(priced(model(TEXT, { markup: '1.5' }, cost))).to.deep.equal({
       input: 12_000_000n,
       output: 60_000_000n,
+      audio: 60_000_000n,
       cacheRead: 10_000n,
       cacheWrite: 15_000_000n,
       cacheWrite1h: 24_000_000n,

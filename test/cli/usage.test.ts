@@ -5,7 +5,7 @@ import { apply, reserveOf, settleOf } from './calls.ts';
 import { createRig, type Rig } from './command.ts';
 
 const UNITS =
-  'tokens_input,tokens_cache_read,tokens_cache_write,tokens_cache_write_1h,tokens_output,tokens_reasoning,images,seconds';
+  'tokens_input,tokens_audio,tokens_cache_read,tokens_cache_write,tokens_cache_write_1h,tokens_output,tokens_reasoning,images,seconds';
 
 describe('cli usage', () => {
   let rig: Rig;
@@ -46,7 +46,7 @@ describe('cli usage', () => {
 
   it('prints the same numbers as JSON, which add up to the wallet', async () => {
     const sum = { calls: 1, charged_rub: 1.000001, refunded_rub: 0, tokens_input: 1000, tokens_output: 5000 };
-    const caches = { tokens_cache_read: 0, tokens_cache_write: 0, tokens_cache_write_1h: 0 };
+    const caches = { tokens_audio: 0, tokens_cache_read: 0, tokens_cache_write: 0, tokens_cache_write_1h: 0 };
     const more = { ...caches, tokens_reasoning: 0, images: 0, seconds: 0 };
     expect(await rig.json('usage', account, '--to', '2026-02-01')).to.deep.equal({
       account_id: account,
@@ -92,8 +92,8 @@ describe('cli usage', () => {
     expect([code, stderr]).to.deep.equal([0, `Store: ${rig.databaseUrl}\n`]);
     expect(stdout.split('\n')).to.deep.equal([
       `key_id,key_name,calls,charged_rub,refunded_rub,${UNITS}`,
-      `${key},"'=cmd, ""quoted""",1,1.000001,0.00,1000,0,0,0,5000,0,0,0`,
-      'key_test,,2,1.000001,1.000001,1000,0,0,0,5000,0,0,0',
+      `${key},"'=cmd, ""quoted""",1,1.000001,0.00,1000,0,0,0,0,5000,0,0,0`,
+      'key_test,,2,1.000001,1.000001,1000,0,0,0,0,5000,0,0,0',
       '',
     ]);
     const { stdout: none } = await rig.run('usage', account, '--csv', '--kind', 'image');

@@ -129,15 +129,15 @@ describe('pages about cached tokens', () => {
       for (const count of ['60,000', '340,000', '30,000', '700']) expect(page).to.contain(`>${count}</td>`);
       const [head, ...rows] = (await owner.get('/account/usage.csv?by=model')).text.trim().split('\r\n');
       expect(head).to.equal(
-        'model,calls,charged_rub,refunded_rub,tokens_input,tokens_cache_read,tokens_cache_write,tokens_cache_write_1h,' +
+        'model,calls,charged_rub,refunded_rub,tokens_input,tokens_audio,tokens_cache_read,tokens_cache_write,tokens_cache_write_1h,' +
           'tokens_output,tokens_reasoning,images,seconds,failed',
       );
       expect(rows).to.have.members([
-        'chat-a,2,36.30,0.00,60000,340000,0,0,2000,700,0,0,0',
-        'message-a,1,13.00,0.00,0,0,2000,30000,500,0,0,0,0',
+        'chat-a,2,36.30,0.00,60000,0,340000,0,0,2000,700,0,0,0',
+        'message-a,1,13.00,0.00,0,0,0,2000,30000,500,0,0,0,0',
       ]);
       const calls = (await owner.get('/account/calls.csv')).text;
-      const cached = calls.split('\r\n').map((line) => line.split(',')[10]);
+      const cached = calls.split('\r\n').map((line) => line.split(',')[11]);
       expect(cached).to.include('tokens_cache_read').and.to.include('90000');
     });
   });

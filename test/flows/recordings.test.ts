@@ -242,8 +242,8 @@ function wantedCharge(recording: TextRecording, { path, stream }: Way): bigint |
   ];
   const bytes = texts.reduce((sum, each) => sum + Buffer.byteLength(each), 0);
   const messages = call.messages.length + (path !== MESSAGES && call.system !== undefined ? 1 : 0);
-  const { cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0 } = usage ?? {};
-  const prompt = (usage?.input ?? 0) + cacheRead + cacheWrite + cacheWrite1h;
+  const { audio = 0, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0 } = usage ?? {};
+  const prompt = (usage?.input ?? 0) + audio + cacheRead + cacheWrite + cacheWrite1h;
   const input = prompt > 0 ? prompt : Math.ceil(bytes / 4) + 4 * messages;
   const drawn = TOKENS_PER_IMAGE * images.length;
   const produced = Math.ceil(estimateTokens(reasoning + text)) + drawn;

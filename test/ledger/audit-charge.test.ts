@@ -222,14 +222,17 @@ describe('the audit of a charge', () => {
   });
 });
 
-describe('the audit of a call with cached tokens and bands', () => {
+describe('the audit of a call with audio, cached tokens and bands', () => {
   const RATES = { input: '2000000', cacheRead: '200000', cacheWrite: '2500000', cacheWrite1h: '4000000' };
-  const BAND = { above: 1000, input: '4000000', cacheRead: '400000', output: '9000000' };
+  const BAND = { above: 1000, input: '4000000', audio: '7000000', cacheRead: '400000', output: '9000000' };
   const OTHER = { above: 100_000, input: '1', output: '1' };
-  const VECTOR = { tokens_input: 300_001, tokens_cache_read: 400_001, tokens_cache_write: 500_001 };
+  const VECTOR = {
+    ...{ tokens_input: 300_001, tokens_audio: 200_001 },
+    ...{ tokens_cache_read: 400_001, tokens_cache_write: 500_001 },
+  };
   const LONG = { ...VECTOR, tokens_cache_write_1h: 600_001, tokens_output: 70_001, tokens_reasoning: 5 };
   /** In the band: a write costs what input does. */
-  const LONG_COST = 4n * 1_400_003n + (4n * 400_001n) / 10n + 9n * 70_001n;
+  const LONG_COST = 4n * 1_400_003n + 7n * 200_001n + (4n * 400_001n) / 10n + 9n * 70_001n;
   const SHORT = { tokens_input: 1, tokens_cache_read: 999, tokens_output: 1_000_000 };
 
   function paid(usage: object, amount: bigint, prices: object) {
@@ -267,12 +270,14 @@ describe('the audit of a call with cached tokens and bands', () => {
     const prices = JSON.parse(charge.prices);
     const found = (changed: object) => problemsOf({ ...charge, prices: JSON.stringify(changed) }, entries);
     const withBand = (band: object) => ({ ...prices, bands: [{ ...BAND, ...band }] });
-    for (const name of ['input', 'cacheRead', 'output']) {
+    for (const name of ['input', 'audio', 'cacheRead', 'output']) {
       expect(found(withBand({ [name]: '4000001' })), name).to.have.length(1);
     }
     const [first] = found(withBand({ input: '4000001' }));
-    expect(first?.problem).to.contain('300001 input + 400001 cacheRead + 500001 cacheWrite + 600001 cacheWrite1h + ');
-    for (const bands of [[], undefined, [{ ...BAND, above: 2_000_000 }], [BAND, OTHER], 'x', [null], [{ above: 1 }]])
+    expect(first?.problem).to.contain(
+      '300001 input + 200001 audio + 400001 cacheRead + 500001 cacheWrite + 600001 cacheWrite1h + ',
+    );
+    for (const bands of [[], undefined, [{ ...BAND, above: 2_500_000 }], [BAND, OTHER], 'x', [null], [{ above: 1 }]])
       expect(found({ ...prices, bands }), JSON.stringify(bands)).to.have.length(1);
     for (const above of ['1000', 0.5, null]) expect(found(withBand({ above })), `${above}`).to.have.length(1);
     // A band that the prompt does not reach.

@@ -214,18 +214,27 @@ async function makePayments(store: Store, wallet: string): Promise<void> {
   }
 }
 
-/** Calls with cached tokens, in a band: one that stays settled, a refunded one, one settled after its hold expired. */
+/** Calls with audio and cached tokens, in a band: one that stays settled, a refunded one, one settled after its hold expired. */
 const CACHED: ReadonlySet<string> = new Set(['twin', 'refunded', 'late']);
 const CACHED_PRICES = JSON.stringify({
   ...{ input: '4000000', cacheRead: '400000', cacheWrite: '5000000', cacheWrite1h: '8000000', output: '24000000' },
-  bands: [{ above: 1000, input: '8000000', cacheRead: '800000', cacheWrite: '9000000', output: '48000000' }],
+  bands: [
+    {
+      above: 1000,
+      input: '8000000',
+      audio: '16000000',
+      cacheRead: '800000',
+      cacheWrite: '9000000',
+      output: '48000000',
+    },
+  ],
 });
 const CACHED_USAGE = JSON.stringify({
   ...{ tokens_input: 10_000, tokens_cache_read: 20_000, tokens_cache_write: 30_000, tokens_cache_write_1h: 40_000 },
-  ...{ tokens_output: 50_000, tokens_reasoning: 600 },
+  ...{ tokens_audio: 7000, tokens_output: 50_000, tokens_reasoning: 600 },
 });
-/** 80,000 + 16,000 + 270,000 + 320,000 + 2,400,000. */
-const CACHED_COST = 3_086_000n;
+/** 80,000 + 112,000 + 16,000 + 270,000 + 320,000 + 2,400,000. */
+const CACHED_COST = 3_198_000n;
 
 /** Attempts at upstreams: one that cost nothing, others at a vendor's price, and one whose cost nobody knows. */
 const VENDOR_PRICE: TextPrice = { input: 1_000_000n, cacheRead: 100_000n, output: 2_000_000n };

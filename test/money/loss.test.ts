@@ -11,7 +11,7 @@ const RUB = 1_000_000n;
 
 describe('prices below cost', () => {
   const found = (price: PriceVector, cost: PriceVector, rub = 80n * RUB, lengths?: { least: number; most: number }) =>
-    findLosses(price, pin(cost, rub), lengths).map(({ member, price, cost }) => `${member}: ${price} < ${cost}`);
+    findLosses(price, pin(cost, rub), { lengths }).map(({ member, price, cost }) => `${member}: ${price} < ${cost}`);
 
   const text = { input: 8n * RUB, output: 40n * RUB };
   const cost = { input: 100_000n, output: 500_000n };
@@ -25,6 +25,8 @@ describe('prices below cost', () => {
       { ...cost, cacheRead: 10_000n },
       ['cacheRead: 799999 < 800000'],
     ],
+    ['audio that has no price', text, { ...cost, audio: 200_000n }, ['audio: 8000000 < 16000000']],
+    ['no audio at its cost', { ...text, audio: 16n * RUB }, { ...cost, audio: 200_000n }, []],
     [
       'a write that costs more than the input, which has no price',
       text,

@@ -1,12 +1,13 @@
-// The cost and the hold of a call with cached tokens and bands, against exact fractions.
+// The cost and the hold of a call with audio, cached tokens and bands, against exact fractions.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
   type CacheWrite,
   countHeldTokens,
   countPrompt,
-  findDearestOutput,
+  findDearestRate,
   findRates,
+  listRates,
   TEXT_MINIMUM,
   type TextPrice,
   TOKEN_RATES,
@@ -21,12 +22,13 @@ import { longer } from '../../testkit/long.ts';
 
 const RATES: TokenRates = { input: 2_000_000n, output: 10_000_000n };
 const CACHED: TokenRates = { ...RATES, cacheRead: 200_000n, cacheWrite: 2_500_000n, cacheWrite1h: 4_000_000n };
+const SPOKEN: TokenRates = { ...CACHED, audio: 6_000_000n };
 const BAND = { above: 200_000, input: 4_000_000n, cacheRead: 400_000n, output: 15_000_000n };
 const BANDED: TextPrice = { ...CACHED, bands: [BAND, { above: 500_000, input: 6_000_000n, output: 20_000_000n }] };
 
 const rate = fc.bigInt({ min: 1n, max: 100_000_000_000n });
 const rates = fc.record(
-  { input: rate, cacheRead: rate, cacheWrite: rate, cacheWrite1h: rate, output: rate },
+  { input: rate, audio: rate, cacheRead: rate, cacheWrite: rate, cacheWrite1h: rate, output: rate },
   { requiredKeys: ['input', 'output'] },
 );
 const price: fc.Arbitrary<TextPrice> = fc
@@ -43,18 +45,27 @@ const price: fc.Arbitrary<TextPrice> = fc
   });
 const count = fc.oneof(fc.nat(100), fc.nat(1_000_000));
 const tokens: fc.Arbitrary<Tokens> = fc.record(
-  { input: count, cacheRead: count, cacheWrite: count, cacheWrite1h: count, output: count, reasoning: count },
+  {
+    input: count,
+    audio: count,
+    cacheRead: count,
+    cacheWrite: count,
+    cacheWrite1h: count,
+    output: count,
+    reasoning: count,
+  },
   { requiredKeys: ['input', 'output'] },
 );
 
 /** The cost in millionths of a micro-rouble, written another way than the code that is tested. */
 function costExactly({ bands = [], ...own }: TextPrice, used: Tokens): bigint {
-  const { input, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, output } = used;
-  const prompt = input + cacheRead + cacheWrite + cacheWrite1h;
+  const { input, audio = 0, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, output } = used;
+  const prompt = input + audio + cacheRead + cacheWrite + cacheWrite1h;
   let at: TokenRates = own;
   for (const band of bands) if (prompt > band.above) at = band;
   const exact =
     BigInt(input) * at.input +
+    BigInt(audio) * (at.audio ?? at.input) +
     BigInt(cacheRead) * (at.cacheRead ?? at.input) +
     BigInt(cacheWrite) * (at.cacheWrite ?? at.input) +
     BigInt(cacheWrite1h) * (at.cacheWrite1h ?? at.input) +
@@ -62,13 +73,22 @@ function costExactly({ bands = [], ...own }: TextPrice, used: Tokens): bigint {
   return exact < TEXT_MINIMUM * 1_000_000n ? TEXT_MINIMUM * 1_000_000n : exact;
 }
 
-describe('prices of cached tokens and bands', () => {
+describe('prices of audio, cached tokens and bands', () => {
   const rows: readonly [name: string, price: TextPrice, used: Tokens, micro: bigint][] = [
     [
       'each kind at its own price',
       CACHED,
       { input: 1_000_000, cacheRead: 500_000, cacheWrite: 200_000, cacheWrite1h: 100_000, output: 10_000 },
       3_100_000n,
+    ],
+    ['audio at its own price', SPOKEN, { input: 100_000, audio: 400_000, cacheRead: 100_000, output: 0 }, 2_620_000n],
+    ['audio without a price of its own as input', CACHED, { input: 1, audio: 999_999, output: 0 }, 2_000_000n],
+    ['audio that is cheaper', { ...RATES, audio: 1n }, { input: 500_000, audio: 1_000_000, output: 0 }, 1_000_001n],
+    [
+      'audio at the input price of a band without one, which it makes',
+      { ...SPOKEN, bands: [BAND] },
+      { input: 1, audio: 200_000, output: 0 },
+      800_004n,
     ],
     ['a read alone', CACHED, { input: 0, cacheRead: 100_000_000, output: 0 }, 20_000_000n],
     ['a write for an hour alone', CACHED, { input: 0, cacheWrite1h: 1_000_000, output: 0 }, 4_000_000n],
@@ -112,11 +132,11 @@ describe('prices of cached tokens and bands', () => {
     );
   });
 
-  it('cost the same with every cache price left out or written as the input price', () => {
+  it('cost the same with every price of audio or the cache left out or written as the input price', () => {
     fc.assert(
       fc.property(price, tokens, ({ bands, ...own }, used) => {
         const fill = <Some extends TokenRates>(some: Some): Some => ({
-          ...{ cacheRead: some.input, cacheWrite: some.input, cacheWrite1h: some.input },
+          ...{ audio: some.input, cacheRead: some.input, cacheWrite: some.input, cacheWrite1h: some.input },
           ...some,
         });
         const filled: TextPrice = { ...fill(own), ...(bands && { bands: bands.map(fill) }) };
@@ -154,21 +174,28 @@ describe('prices of cached tokens and bands', () => {
     }
   });
 
-  it('store only the cached counts that there are', () => {
+  it('store only the counts of audio and caches that there are', () => {
     expect(nameTokens({ input: 0, output: 0 })).to.deep.equal({ tokens_input: 0, tokens_output: 0 });
     expect(nameTokens({ input: 1, cacheRead: 0, cacheWrite1h: 2, output: 3, reasoning: 0 })).to.deep.equal({
       tokens_input: 1,
       tokens_cache_write_1h: 2,
       tokens_output: 3,
     });
+    expect(nameTokens({ input: 1, audio: 2, output: 3 })).to.deep.equal({
+      tokens_input: 1,
+      tokens_audio: 2,
+      tokens_output: 3,
+    });
+    expect(nameTokens({ input: 1, audio: 0, output: 3 })).to.not.have.any.keys('tokens_audio');
     expect(readTokens({ tokens_input: 1 })).to.equal(undefined);
     for (const bad of ['1', -1, 0.5, null]) {
-      expect(readTokens({ tokens_input: 1, tokens_output: 1, tokens_cache_read: bad }), `${bad}`).to.equal(undefined);
+      for (const name of ['tokens_audio', 'tokens_cache_read'])
+        expect(readTokens({ tokens_input: 1, tokens_output: 1, [name]: bad }), `${bad}`).to.equal(undefined);
     }
   });
 });
 
-describe('the hold of a call with cached tokens and bands', () => {
+describe('the hold of a call with audio, cached tokens and bands', () => {
   const held = (tariff: TextPrice, input: number, writes: readonly CacheWrite[] = [], inputMost = input) =>
     textHold(tariff, { input, inputMost, maxTokens: 100_000, writes });
 
@@ -193,18 +220,31 @@ describe('the hold of a call with cached tokens and bands', () => {
   });
 
   it('knows the dearest output of all bands', () => {
-    expect(findDearestOutput(BANDED)).to.equal(20_000_000n);
-    expect(findDearestOutput(RATES)).to.equal(10_000_000n);
+    expect(findDearestRate(listRates(BANDED), ['output'])).to.equal(20_000_000n);
+    expect(findDearestRate(listRates(RATES), ['output'])).to.equal(10_000_000n);
+  });
+
+  it('is at the dearest of both prices for recordings, and only for them', () => {
+    const holdAudio = (tariff: TextPrice, audio: number, inputMost = 100_000) =>
+      textHold(tariff, { input: 100_000, audio, inputMost, maxTokens: 100_000 });
+    expect(holdAudio(SPOKEN, 0)).to.equal(1_200_000n);
+    expect(holdAudio(SPOKEN, 60_000)).to.equal(1_440_000n);
+    expect(holdAudio({ ...RATES, audio: 1n }, 60_000)).to.equal(1_200_000n);
+    expect(holdAudio(CACHED, 60_000)).to.equal(1_200_000n);
+    const bands = [{ ...BAND, audio: 9_000_000n }];
+    expect(holdAudio({ ...SPOKEN, bands }, 60_000, 200_001)).to.equal(2_200_000n);
   });
 
   it('covers every vector within its tokens, however the prompt is split and whichever band it is in', () => {
     const share = fc.double({ min: 0, max: 1, noNaN: true });
-    const split = fc.tuple(share, share, share, share, share);
+    const split = fc.tuple(share, share, share, share, share, share);
     const all: readonly CacheWrite[] = ['cacheWrite', 'cacheWrite1h'];
     fc.assert(
       fc.property(price, fc.nat(3_000_000), split, fc.subarray([...all]), (tariff, input, parts, writes) => {
-        const [whole, read, write, hour, out] = parts;
-        let left = Math.floor(input * whole);
+        const [whole, read, write, hour, spoken, out] = parts;
+        const recordings = Math.floor(input * spoken);
+        const audio = Math.floor(recordings * whole);
+        let left = Math.floor(input * whole) - audio;
         const take = (part: number) => {
           const taken = Math.floor(left * part);
           left -= taken;
@@ -215,9 +255,10 @@ describe('the hold of a call with cached tokens and bands', () => {
           cacheWrite: writes.includes('cacheWrite') ? take(write) : 0,
           cacheWrite1h: writes.includes('cacheWrite1h') ? take(hour) : 0,
           input: left,
+          audio,
           output: Math.floor(1000 * out),
         };
-        const estimate = { input, inputMost: input, maxTokens: 1000, writes };
+        const estimate = { input, audio: recordings, inputMost: input, maxTokens: 1000, writes };
         expect(countPrompt(used) <= countPrompt(countHeldTokens(estimate))).to.equal(true);
         expect(textCost(tariff, used) <= textHold(tariff, estimate)).to.equal(true);
       }),

@@ -46,6 +46,18 @@ describe('the receipt of a text call', () => {
     expect(lines.map(({ rate }) => rate)).to.deep.equal([4_000_000n, 400_000n, 15_000_000n]);
   });
 
+  it('has a line for audio, which is no matter of the cache', () => {
+    const prices = '{"input":"2000000","audio":"6000000","cacheRead":"200000","output":"10000000"}';
+    const usage = { tokens_input: 100_000, tokens_audio: 200_000, tokens_output: 0 };
+    const receipt = receiptOf(usage, { prices });
+    expect(receipt?.lines.slice(0, 2)).to.deep.equal([
+      { kind: 'input', count: 100_000, rate: 2_000_000n, cost: 200_000n },
+      { kind: 'audio', count: 200_000, rate: 6_000_000n, cost: 1_200_000n },
+    ]);
+    expect(receipt).to.deep.include({ total: 1_400_000n, saved: 0n });
+    expect(receiptOf({ ...usage, tokens_cache_read: 100_000 }, { prices })?.saved).to.equal(180_000n);
+  });
+
   it('says what writing has cost above the input price', () => {
     const { saved } = receiptOf({ tokens_input: 0, tokens_cache_write: 200_000, tokens_output: 100_000 }) ?? {};
     expect(saved).to.equal(-100_000n);

@@ -7,7 +7,7 @@ const LABELS = ['480p', '720p', '1080p'] as const;
 
 export const micro = fc.oneof(fc.constant(0n), fc.bigInt({ min: 1n, max: 100_000_000_000n }));
 const rates = fc.record(
-  { input: micro, cacheRead: micro, cacheWrite: micro, cacheWrite1h: micro, output: micro },
+  { input: micro, audio: micro, cacheRead: micro, cacheWrite: micro, cacheWrite1h: micro, output: micro },
   { requiredKeys: ['input', 'output'] },
 );
 export const text: fc.Arbitrary<TextPrice> = fc

@@ -100,7 +100,9 @@ const FILE: OldStore = {
       for (const row of makeOldHours(step)) add.run(...Object.values(row));
       if (grain === 'week') while (FILL_TABLE.day(db));
       else db.exec('DROP TABLE usage_days');
-      db.exec(`DROP TABLE usage_weeks; PRAGMA user_version = ${findTableSteps(grain).make}; COMMIT`);
+      if (grain === 'week') db.exec('ALTER TABLE usage_days DROP COLUMN tokens_audio');
+      db.exec(`DROP TABLE usage_weeks; ALTER TABLE usage_hours DROP COLUMN tokens_audio;
+        PRAGMA user_version = ${findTableSteps(grain).make}; COMMIT`);
     }),
   begin: (url, { grain }) =>
     withFile(url, (db) => {

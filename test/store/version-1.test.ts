@@ -260,6 +260,18 @@ for (const old of OLD_STORES.filter(({ name }) => longer(name === 'sqlite', true
       });
     });
 
+    describe('counts audio', () => {
+      it('as zeros of what was there before, and that of new calls in the same hours', async () => {
+        for (const hour of Object.values(contents.usageHours ?? {})) expect(hour).to.include({ tokensAudio: 0 });
+        const at = { at: AT, key: 'key_demo', chargeId: 'req_audio' };
+        const usage = '{"tokens_input":1,"tokens_audio":20,"tokens_output":3}';
+        await applied(store, reserve('acc_demo', at), settle('acc_demo', 'req_audio', { at: AT, usage }));
+        await foldUsage(store, 'acc_demo');
+        const sums = await store.usage.sums('acc_demo', { by: 'kind' });
+        expect(sums.find(({ group }) => group === 'text')).to.include({ tokensAudio: 20 });
+      });
+    });
+
     describe('continues', () => {
       it('with held calls and new ones', async () => {
         const held = Object.values(expected.charges as Rows).filter((charge) => (charge as Rows).state === 'held');

@@ -12,6 +12,7 @@ interface TextBilling {
   /** Repeats the input price, for older clients. */
   readonly rub_per_mtok: number;
   /** Only if such tokens were billed. */
+  readonly rub_per_mtok_audio?: number;
   readonly rub_per_mtok_cache_read?: number;
   readonly rub_per_mtok_cache_write?: number;
   readonly rub_per_mtok_cache_write_1h?: number;
@@ -26,6 +27,7 @@ export function billingBlock(part: BillingPart): TextBilling {
     rub_per_mtok_in: toRub(part.priceInput),
     rub_per_mtok_out: toRub(part.priceOutput),
     rub_per_mtok: toRub(part.priceInput),
+    ...(part.priceAudio !== undefined && { rub_per_mtok_audio: toRub(part.priceAudio) }),
     ...(part.priceCacheRead !== undefined && { rub_per_mtok_cache_read: toRub(part.priceCacheRead) }),
     ...(part.priceCacheWrite !== undefined && { rub_per_mtok_cache_write: toRub(part.priceCacheWrite) }),
     ...(part.priceCacheWrite1h !== undefined && { rub_per_mtok_cache_write_1h: toRub(part.priceCacheWrite1h) }),

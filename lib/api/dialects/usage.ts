@@ -3,16 +3,16 @@ import { countPrompt } from '../../money/price.ts';
 import type { UsageCounts } from '../../stream/provider-part.ts';
 
 /**
- * `input_tokens` excludes what was read from a cache or written to one. Clients keep a count that was `sentBefore` until
+ * `input_tokens` includes audio, and excludes what was read from a cache or written to one. Clients keep a count that was `sentBefore` until
  * there is another, so that one is replaced by a zero, too.
  */
 export function messageUsage(usage: UsageCounts, sentBefore: UsageCounts = {}): object {
-  const { input = 0, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, output = 0 } = usage;
+  const { input = 0, audio = 0, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, output = 0 } = usage;
   const written = cacheWrite + cacheWrite1h;
   const hasWritten = written > 0 || (sentBefore.cacheWrite ?? 0) + (sentBefore.cacheWrite1h ?? 0) > 0;
   const hasRead = cacheRead > 0 || (sentBefore.cacheRead ?? 0) > 0;
   return {
-    input_tokens: input,
+    input_tokens: input + audio,
     output_tokens: output,
     ...(hasWritten && {
       cache_creation_input_tokens: written,
@@ -37,17 +37,18 @@ export function responsesUsage(usage: UsageCounts): object {
 
 /** `prompt_tokens` includes everything. Clients read `cached_tokens` of details without a check. */
 export function chatUsage(usage: UsageCounts): object {
-  const { cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, output = 0, reasoning = 0 } = usage;
+  const { audio = 0, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, output = 0, reasoning = 0 } = usage;
   const prompt = countPrompt(usage);
   const written = cacheWrite + cacheWrite1h;
   return {
     prompt_tokens: prompt,
     completion_tokens: output,
     total_tokens: prompt + output,
-    ...((cacheRead > 0 || written > 0) && {
+    ...((cacheRead > 0 || written > 0 || audio > 0) && {
       prompt_tokens_details: {
         cached_tokens: cacheRead,
         ...(written > 0 && { cache_write_tokens: written }),
+        ...(audio > 0 && { audio_tokens: audio }),
       },
     }),
     ...(reasoning > 0 && { completion_tokens_details: { reasoning_tokens: reasoning } }),

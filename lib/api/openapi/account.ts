@@ -117,15 +117,16 @@ const TEXT_ENTRY: Readonly<Record<string, Json>> = {
   min_rub: rub('Minimum charge per call'),
 };
 
-/** A model without a price of its own for cached tokens charges them as input. */
+/** A model without a price of its own for audio or cached tokens charges them as input. */
 const TOKEN_PRICES: Readonly<Record<string, Json>> = {
   input_price_rub: rub('Price per million input tokens'),
   output_price_rub: rub('Price per million output tokens'),
+  audio_price_rub: rub('Price per million input tokens of recordings; absent if it is the input price'),
   cache_read_price_rub: rub('Price per million input tokens read from a cache; absent if it is the input price'),
   cache_write_price_rub: rub('Price per million input tokens written to a cache; absent if it is the input price'),
   cache_write_1h_price_rub: rub('The same for input tokens that are cached for an hour'),
 };
-const CACHE_PRICES = Object.keys(TOKEN_PRICES).filter((name) => name.startsWith('cache_'));
+const OPTIONAL_PRICES = Object.keys(TOKEN_PRICES).filter((name) => !/^(input|output)_/.test(name));
 
 /** Of models whose catalog entry states their context or their output. */
 const TEXT_FACTS: Readonly<Record<string, Json>> = {
@@ -170,14 +171,14 @@ export const accountChapter: Chapter = {
         price_bands: list(
           object(
             { above_tokens: count('The band is for longer prompts.', { minimum: 1 }), ...TOKEN_PRICES },
-            { optional: CACHE_PRICES },
+            { optional: OPTIONAL_PRICES },
           ),
           { description: 'Prices of all tokens of a call with a long prompt; absent if there is one price for all.' },
         ),
         provider: text('The provider of the model.'),
         ...TEXT_FACTS,
       },
-      { optional: [...CACHE_PRICES, 'price_bands', ...Object.keys(TEXT_FACTS)] },
+      { optional: [...OPTIONAL_PRICES, 'price_bands', ...Object.keys(TEXT_FACTS)] },
     ),
     EmbeddingModel: object(
       {

@@ -46,14 +46,15 @@ export function withRouting(answer: Json): Json {
 }
 
 /** Only there if such tokens were billed. */
-const CACHE_BILLING_FIELDS: Readonly<Record<string, Json>> = {
+const OPTIONAL_BILLING_FIELDS: Readonly<Record<string, Json>> = {
+  rub_per_mtok_audio: rub('Price per million input tokens of recordings; only if there were any'),
   rub_per_mtok_cache_read: rub('Price per million input tokens read from a cache; only if there were any'),
   rub_per_mtok_cache_write: rub('Price per million input tokens written to a cache; only if there were any'),
   rub_per_mtok_cache_write_1h: rub('The same for input tokens that are cached for an hour'),
 };
 
 /** Fields of a billing block that may be absent. */
-export const BILLING_OPTIONAL = Object.keys(CACHE_BILLING_FIELDS);
+export const BILLING_OPTIONAL = Object.keys(OPTIONAL_BILLING_FIELDS);
 
 export const BILLING_FIELDS: Readonly<Record<string, Json>> = {
   charged_rub: rub('The amount charged for the actual usage'),
@@ -63,7 +64,7 @@ export const BILLING_FIELDS: Readonly<Record<string, Json>> = {
   rub_per_mtok_in: rub('Price per million input tokens'),
   rub_per_mtok_out: rub('Price per million output tokens'),
   rub_per_mtok: rub('Same as `rub_per_mtok_in`, for older clients'),
-  ...CACHE_BILLING_FIELDS,
+  ...OPTIONAL_BILLING_FIELDS,
 };
 
 export const textSchemas: Readonly<Record<string, Json>> = {
@@ -145,8 +146,11 @@ export const chatUsageSchema: Json = object(
       {
         cached_tokens: count('Input tokens read from a cache.'),
         cache_write_tokens: someTokens('Input tokens written to a cache; absent if there are none.'),
+        audio_tokens: someTokens(
+          'Input tokens of recordings that were not read from a cache; absent if there are none.',
+        ),
       },
-      { optional: ['cache_write_tokens'] },
+      { optional: ['cache_write_tokens', 'audio_tokens'] },
     ),
     completion_tokens_details: object({ reasoning_tokens: someTokens('The part of the output that is reasoning.') }),
   },

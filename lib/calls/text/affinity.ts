@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { hashName, scoreChoice } from '../../base/rendezvous.ts';
 import type { Route, TextModel } from '../../catalog/model.ts';
+import { listRates } from '../../money/price.ts';
 import type { BlockState } from '../../stream/provider-part.ts';
 import { PLUGIN_STATE } from '../../upstream/host/writer.ts';
 import type { CallContext } from '../context.ts';
@@ -28,7 +29,7 @@ export function nameConversation(model: TextModel, request: TextRequest, caller:
 
 /** Without one, cached tokens cost the same as others, and there is nothing to gain. */
 function hasCachePrice({ price }: TextModel): boolean {
-  return [price, ...(price.bands ?? [])].some(
+  return listRates(price).some(
     ({ cacheRead, cacheWrite, cacheWrite1h }) => (cacheRead ?? cacheWrite ?? cacheWrite1h) !== undefined,
   );
 }

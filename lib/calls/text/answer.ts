@@ -35,15 +35,15 @@ export class TextAnswer<Out> implements PaidCall<ReplyFinishPart, TextAnswerDue>
     const { request, model, candidates, estimate } = prepared;
     this.#prepared = prepared;
     const buffered = (candidates[0] ?? model).delivery === 'buffered';
-    const { tokensHeld, filesExcess } = estimate;
+    const { tokensHeld, audioHeld, documentsExcess, audioExcess } = estimate;
     const maxTokens = capOutput(model, request.maxTokens);
-    this.#held = countHeldTokens({ input: tokensHeld, maxTokens });
+    this.#held = countHeldTokens({ input: tokensHeld, audio: audioHeld, maxTokens });
     this.terms = {
       kind: 'text',
       model: model.id,
       prices: model.prices,
-      amount: computeHold(model, { tokensHeld, maxTokens, writes: listCacheWrites(model, request) }),
-      excess: computeExcess(model.price, { buffered, filesExcess }),
+      amount: computeHold(model, { tokensHeld, audioHeld, maxTokens, writes: listCacheWrites(model, request) }),
+      excess: computeExcess(model.price, { buffered, documentsExcess, audioExcess }),
     };
     const outputMax = buffered ? Number.POSITIVE_INFINITY : maxTokens;
     this.#limits = { buffered, maxTokens, outputMax, amount: this.terms.amount };

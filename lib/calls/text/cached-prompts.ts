@@ -52,9 +52,12 @@ export function createCachedPrompts(now: () => number = () => performance.now())
   };
 }
 
-/** The counts as if these tokens of the prompt had been read from a cache: first of those written, then of the others. */
+/**
+ * The counts as if these tokens of the prompt had been read from a cache: first of those written, then of the others,
+ * audio last.
+ */
 export function countAsRead(counted: Tokens, tokens: number): Tokens {
-  const { cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, input } = counted;
+  const { cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, input, audio = 0 } = counted;
   let left = Math.max(0, tokens - cacheRead);
   const take = (count: number) => {
     const taken = Math.min(count, left);
@@ -64,10 +67,17 @@ export function countAsRead(counted: Tokens, tokens: number): Tokens {
   const written = take(cacheWrite);
   const writtenForLong = take(cacheWrite1h);
   const fresh = take(input);
-  const read = countPrompt(counted) - written - writtenForLong - fresh;
+  const freshAudio = take(audio);
+  const read = countPrompt(counted) - written - writtenForLong - fresh - freshAudio;
   const { output, reasoning } = counted;
   return {
-    ...omitZeros({ input: fresh, cacheRead: read, cacheWrite: written, cacheWrite1h: writtenForLong }),
+    ...omitZeros({
+      input: fresh,
+      audio: freshAudio,
+      cacheRead: read,
+      cacheWrite: written,
+      cacheWrite1h: writtenForLong,
+    }),
     output,
     ...(reasoning !== undefined && { reasoning }),
   };

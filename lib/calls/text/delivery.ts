@@ -133,11 +133,12 @@ class AnswerDelivery implements Delivery {
   }
 }
 
-/** The prices of the call's band; those of the cache only for tokens that were billed. */
+/** The prices of the call's band; those of audio and the cache only for tokens that were billed. */
 function listPrices(usage: Tokens, { price }: { readonly price: TextPrice }) {
   const rates = findRates(price, countPrompt(usage));
   return {
     priceInput: rates.input,
+    ...(usage.audio && { priceAudio: getRate(rates, 'audio') }),
     ...(usage.cacheRead && { priceCacheRead: getRate(rates, 'cacheRead') }),
     ...(usage.cacheWrite && { priceCacheWrite: getRate(rates, 'cacheWrite') }),
     ...(usage.cacheWrite1h && { priceCacheWrite1h: getRate(rates, 'cacheWrite1h') }),

@@ -3,7 +3,7 @@
 import { countCharacters, visitSlices } from '../../stream/characters.ts';
 import { TOKENS_PER_IMAGE, TOKENS_PER_IMAGE_LEAST } from '../../stream/image-tokens.ts';
 import { convertToTokens } from '../../stream/meter.ts';
-import { countFileTokens, type FileTokens } from './files.ts';
+import { countFileTokens, type FileTokens, type RequestFileTokens } from './files.ts';
 import type { InputEstimate, RequestContent, TextRequest } from './request.ts';
 import { countTokens } from './tokens.ts';
 
@@ -27,7 +27,8 @@ const COUNT_PER_HELD = 1.08;
  */
 const TOKENS_FORGIVEN = 512;
 
-const NO_FILES: FileTokens = { estimated: 0, believable: 0 };
+const NO_TOKENS: FileTokens = { estimated: 0, excess: 0 };
+const NO_FILES: RequestFileTokens = { documents: NO_TOKENS, recordings: NO_TOKENS };
 
 export async function estimateInput(request: TextRequest): Promise<InputEstimate> {
   let bytes = 0;
@@ -41,12 +42,14 @@ export async function estimateInput(request: TextRequest): Promise<InputEstimate
   const { images, answerImages = 0, messageCount } = request;
   const imageTokens = TOKENS_PER_IMAGE * images;
   const seen = imageTokens + TOKENS_PER_IMAGE * answerImages;
-  const files = request.files ? countFileTokens(request.messages) : NO_FILES;
+  const { documents, recordings } = request.files ? countFileTokens(request.messages) : NO_FILES;
+  const files = documents.estimated + recordings.estimated;
+  const filesBelievable = files + documents.excess + recordings.excess;
   const predefined = request.tools?.list.filter(({ isPredefined }) => isPredefined).length ?? 0;
   const instructions = TOKENS_PER_PREDEFINED_TOOL * predefined;
   const states = Math.ceil(countStateCharacters(request) / BYTES_PER_TOKEN);
   const known = TOKENS_PER_MESSAGE * messageCount + seen + instructions;
-  const extras = known + files.estimated;
+  const extras = known + files;
   const tokens = Math.ceil(bytes / BYTES_PER_TOKEN);
   const weighed = Math.ceil(counted / COUNT_PER_HELD) - TOKENS_FORGIVEN;
   // Our estimate of the text may be twice a tokenizer's, so half of it is used.
@@ -54,10 +57,12 @@ export async function estimateInput(request: TextRequest): Promise<InputEstimate
   return {
     tokens: tokens + extras,
     tokensHeld: Math.max(tokens, weighed) + extras,
-    tokensMax: BELIEVED_PER_COUNTED * (Math.max(tokens, Math.ceil(counted)) + known + states + files.believable),
-    tokensBuffered: convertToTokens(characters) + seen + files.estimated,
+    tokensMax: BELIEVED_PER_COUNTED * (Math.max(tokens, Math.ceil(counted)) + known + states + filesBelievable),
+    tokensBuffered: convertToTokens(characters) + seen + files,
     images: images > 0 ? { tokens: imageTokens, countedFrom } : undefined,
-    ...(files.believable > files.estimated && { filesExcess: files.believable - files.estimated }),
+    ...(documents.excess > 0 && { documentsExcess: documents.excess }),
+    ...(recordings.estimated > 0 && { audioHeld: recordings.estimated }),
+    ...(recordings.excess > 0 && { audioExcess: recordings.excess }),
   };
 }
 

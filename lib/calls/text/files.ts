@@ -20,21 +20,32 @@ const TOKENS_PER_FILE_BELIEVED = 100 * TOKENS_PER_PAGE;
 
 export interface FileTokens {
   readonly estimated: number;
-  /** The same, but no file that is more than text counts less than `TOKENS_PER_FILE_BELIEVED`. */
-  readonly believable: number;
+  /** How much more a vendor may count: no file that is more than text counts less than `TOKENS_PER_FILE_BELIEVED`. */
+  readonly excess: number;
 }
 
-export function countFileTokens(messages: readonly RequestMessage[]): FileTokens {
+export interface RequestFileTokens {
+  readonly documents: FileTokens;
+  readonly recordings: FileTokens;
+}
+
+export function countFileTokens(messages: readonly RequestMessage[]): RequestFileTokens {
+  const files = messages.flatMap(({ content }) => listContentFiles(content));
+  return {
+    documents: sumFileTokens(files.filter(({ type }) => type === 'document')),
+    recordings: sumFileTokens(files.filter(({ type }) => type === 'audio')),
+  };
+}
+
+function sumFileTokens(files: readonly File[]): FileTokens {
   let estimated = 0;
-  let believable = 0;
-  for (const { content } of messages) {
-    for (const file of listContentFiles(content)) {
-      const tokens = estimateFileTokens(file);
-      estimated += tokens;
-      believable += isText(file) ? tokens : Math.max(tokens, TOKENS_PER_FILE_BELIEVED);
-    }
+  let excess = 0;
+  for (const file of files) {
+    const tokens = estimateFileTokens(file);
+    estimated += tokens;
+    if (!isText(file)) excess += Math.max(0, TOKENS_PER_FILE_BELIEVED - tokens);
   }
-  return { estimated, believable };
+  return { estimated, excess };
 }
 
 function estimateFileTokens(part: File): number {

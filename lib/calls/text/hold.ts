@@ -2,13 +2,11 @@
 import type { TextModel } from '../../catalog/model.ts';
 import { capOutput } from '../../catalog/text-facts.ts';
 import type { Micro } from '../../money/money.ts';
-import { type CacheWrite, textHold } from '../../money/price.ts';
+import { type CacheWrite, listRates, textHold } from '../../money/price.ts';
 import { countMost } from './estimate.ts';
-import type { RequestContent, TextRequest } from './request.ts';
+import type { InputEstimate, RequestContent, TextRequest } from './request.ts';
 
-interface HoldBasis {
-  /** The estimated prompt. */
-  readonly tokensHeld: number;
+interface HoldBasis extends Pick<InputEstimate, 'tokensHeld' | 'audioHeld'> {
   readonly maxTokens: number;
   /** Absent: the call writes nothing to a cache. */
   readonly writes?: readonly CacheWrite[];
@@ -16,10 +14,10 @@ interface HoldBasis {
 
 export function computeHold(
   model: Pick<TextModel, 'price' | 'maxOutput'>,
-  { tokensHeld, maxTokens, ...call }: HoldBasis,
+  { tokensHeld: input, audioHeld: audio, maxTokens, ...call }: HoldBasis,
 ): Micro {
   const output = capOutput(model, maxTokens);
-  return textHold(model.price, { ...call, maxTokens: output, input: tokensHeld, inputMost: countMost(tokensHeld) });
+  return textHold(model.price, { ...call, maxTokens: output, input, audio, inputMost: countMost(input) });
 }
 
 /**
@@ -27,7 +25,7 @@ export function computeHold(
  * a model takes any, and the catalog has a price of writing all the same, the vendor writes by itself.
  */
 export function listCacheWrites({ price, routes, cache }: TextModel, request: TextRequest): readonly CacheWrite[] {
-  const rates = [price, ...(price.bands ?? [])];
+  const rates = listRates(price);
   const priced = WRITES.filter((name) => rates.some((rate) => rate[name] !== undefined));
   if (priced.length === 0 || !routes.some(({ provider }) => provider.cacheMarkers)) return priced;
   const ttls = new Set(listMarkers(request));

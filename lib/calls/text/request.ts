@@ -70,8 +70,12 @@ export interface InputEstimate {
   readonly tokensBuffered: number;
   /** What its images add; undefined if it has none. */
   readonly images: ImageTokens | undefined;
-  /** Tokens that its documents and recordings may have above what is held; absent: none. */
-  readonly filesExcess?: number;
+  /** Tokens that its documents may have above what is held; absent: none. */
+  readonly documentsExcess?: number;
+  /** The part of each of these numbers that is recordings; absent: none. */
+  readonly audioHeld?: number | undefined;
+  /** Tokens that its recordings may have above that; absent: none. */
+  readonly audioExcess?: number;
 }
 
 export interface TextRequest {

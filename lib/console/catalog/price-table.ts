@@ -1,6 +1,8 @@
 // What customers pay for models beside what their vendors charge, for an operator.
 import type { Catalog } from '../../catalog/catalog.ts';
+import { describeSold } from '../../catalog/loss.ts';
 import type { Model } from '../../catalog/model.ts';
+import { pairMembers } from '../../money/loss.ts';
 import { derivePrice, NO_MARKUP } from '../../money/markup.ts';
 import type { PriceVector } from '../../money/price.ts';
 import { table } from '../components.ts';
@@ -57,7 +59,7 @@ export function priceColumns(language: UserVisit['language']): readonly string[]
 export function priceCells(visit: UserVisit, model: Model): readonly string[] {
   const words = WORDS[visit.language];
   const cost = findCost(model);
-  const margin = cost && findMargin(model.price, cost);
+  const margin = cost && findMargin(model, cost);
   return [
     cost ? describePrice(visit, cost) : words.unknown,
     model.off ? `${describePrice(visit, model.price)} (${words.off})` : describePrice(visit, model.price),
@@ -84,16 +86,10 @@ export function describePrice(visit: Pick<UserVisit, 'language' | 'format'>, pri
 }
 
 /** The smallest share that a price is above its cost; undefined if nothing can be compared. */
-function findMargin(price: PriceVector, cost: PriceVector): number | undefined {
-  const [prices, costs] = [listMembers(price), listMembers(cost)];
-  const shares = [...prices].flatMap(([name, each]) => {
-    const other = costs.get(name);
-    return other === undefined || other === 0n ? [] : [Number(each - other) / Number(other)];
-  });
+function findMargin(model: Model, cost: PriceVector): number | undefined {
+  const pairs = pairMembers(model.price, cost, describeSold(model));
+  const shares = pairs.flatMap(({ price, cost: bought }) =>
+    bought === 0n ? [] : [Number(price - bought) / Number(bought)],
+  );
   return shares.length === 0 ? undefined : Math.min(...shares);
-}
-
-function listMembers(price: PriceVector): ReadonlyMap<string, bigint> {
-  if ('byResolution' in price) return price.byResolution;
-  return new Map(Object.entries(price).filter((entry): entry is [string, bigint] => typeof entry[1] === 'bigint'));
 }

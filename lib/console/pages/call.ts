@@ -39,6 +39,7 @@ const WORDS = defineWords({
     sum: 'Price calculation',
     tokens: {
       input: 'Input tokens',
+      audio: 'Audio tokens',
       cacheRead: 'Read from the cache',
       cacheWrite: 'Written to the cache for 5 minutes',
       cacheWrite1h: 'Written to the cache for 1 hour',
@@ -80,6 +81,7 @@ const WORDS = defineWords({
     sum: 'Расчёт цены',
     tokens: {
       input: 'Входные токены',
+      audio: 'Токены аудио',
       cacheRead: 'Прочитано из кэша',
       cacheWrite: 'Записано в кэш на 5 минут',
       cacheWrite1h: 'Записано в кэш на 1 час',

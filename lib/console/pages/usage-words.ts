@@ -16,6 +16,7 @@ export const USAGE_WORDS = defineWords({
     refunded: 'Refunded',
     units: {
       tokens_input: 'Input tokens',
+      tokens_audio: 'Audio tokens',
       tokens_cache_read: 'Read from cache',
       tokens_cache_write: 'Written to cache, 5 min',
       tokens_cache_write_1h: 'Written to cache, 1 h',
@@ -71,6 +72,7 @@ export const USAGE_WORDS = defineWords({
     refunded: 'Возвращено',
     units: {
       tokens_input: 'Входные токены',
+      tokens_audio: 'Токены аудио',
       tokens_cache_read: 'Прочитано из кэша',
       tokens_cache_write: 'Записано в кэш на 5 мин',
       tokens_cache_write_1h: 'Записано в кэш на 1 ч',

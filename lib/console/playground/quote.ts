@@ -48,9 +48,10 @@ export async function quoteCall(
         input,
       );
       const { model } = chooseModel(catalog, request, limits);
-      const { tokensHeld } = await estimateInput(request);
+      const { tokensHeld, audioHeld } = await estimateInput(request);
       const { maxTokens } = request;
-      const amount = computeHold(model, { tokensHeld, maxTokens, writes: listCacheWrites(model, request) });
+      const writes = listCacheWrites(model, request);
+      const amount = computeHold(model, { tokensHeld, audioHeld, maxTokens, writes });
       const answering = request.images > 0 ? findVisionModel(catalog, model, limits) : model;
       return { amount, model: answering.id, price: model.price };
     }

@@ -207,6 +207,7 @@ function receiptPairs(charge: Charge): readonly (readonly [string, string])[] {
 
 const LINE_NAMES = {
   input: 'input',
+  audio: 'audio',
   cacheRead: 'cache read',
   cacheWrite: 'cache write 5 min',
   cacheWrite1h: 'cache write 1 h',

@@ -39,6 +39,7 @@ import {
 } from './schema.ts';
 import { addStatusesAndMarks, readValidator } from './status-schema.ts';
 import {
+  addUsageOfAudio,
   allowServiceWeeks,
   coverServiceSums,
   fillServiceWeeks,
@@ -141,6 +142,7 @@ export const MIGRATIONS: readonly Migration[] = [
   coverServiceSums,
   (db, signal) => makeCollection(db, USAGE_WEEKS, signal),
   fillUsageWeeks,
+  addUsageOfAudio,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

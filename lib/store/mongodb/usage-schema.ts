@@ -1,5 +1,6 @@
 // Migrations of MongoDB: usage counts failures, costs and attempts by route, and the sums of all wallets together. It has
-// UTC days and weeks beside its hours. The sums of all have weeks too, and an index with what accounts are ranked by.
+// UTC days and weeks beside its hours, and counts the tokens of recordings. The sums of all have weeks too, and an index with
+// what accounts are ranked by.
 import { type Collection, type Db, type Document, MongoServerError } from 'mongodb';
 import { WEEK_MS } from '../../base/durations.ts';
 import { SERVICE_SUBJECTS } from '../ports/usage.ts';
@@ -220,6 +221,14 @@ async function mergeUsage(
     { $merge: { into: `usage_${grain}s`, whenMatched: 'keepExisting', whenNotMatched: 'insert' } },
   ];
   await rows.aggregate(pipeline, { signal, writeConcern: { w: 'majority' } }).toArray();
+}
+
+/** Lets usage count audio apart; earlier rows have none. */
+export async function addUsageOfAudio(db: Db, signal: AbortSignal): Promise<void> {
+  for (const collMod of ['usage_hours', 'usage_days', 'usage_weeks']) {
+    const validator = withOptional({ tokensAudio: integer }, await readValidator(db, collMod, signal));
+    await send(db, { collMod, validator, ...MAJORITY }, { signal });
+  }
 }
 
 /** Lets the sums of all wallets be by the week too, and without what only routes have. */

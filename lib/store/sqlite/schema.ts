@@ -18,6 +18,7 @@ import {
   fillUsageDays,
   fillUsageWeeks,
   USAGE_DAYS_TABLE,
+  USAGE_OF_AUDIO,
   USAGE_OF_SERVICE,
   USAGE_WEEKS_TABLE,
 } from './usage-schema.ts';
@@ -420,9 +421,10 @@ export const MIGRATIONS: readonly Migration[] = [
   fillServiceWeeks,
   USAGE_WEEKS_TABLE,
   fillUsageWeeks,
+  USAGE_OF_AUDIO,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** From this version on, rows can be read without a migration. */
-export const READABLE_SINCE = MIGRATIONS.indexOf(fillUsageWeeks) + 1;
+export const READABLE_SINCE = MIGRATIONS.indexOf(USAGE_OF_AUDIO) + 1;

@@ -1,5 +1,5 @@
-// Migrations of SQLite: usage counts failures, costs and attempts by route, and the sums of all wallets together; it has
-// UTC days and weeks beside its hours, and the sums of all have weeks beside their days.
+// Migrations of SQLite: usage counts failures, costs and attempts by route, the tokens of recordings, and the sums of all
+// wallets together; it has UTC days and weeks beside its hours, and the sums of all have weeks beside their days.
 import type { DatabaseSync } from 'node:sqlite';
 import { WEEK_MS } from '../../base/durations.ts';
 import { BUCKET_COUNT } from '../../base/time-buckets.ts';
@@ -124,6 +124,11 @@ function fillUsage(db: DatabaseSync, { from: finer, to: grain, ms }: UsageFillin
   ).run(...from, ...until);
   return next !== undefined;
 }
+
+/** Usage counts audio apart; nobody counted that of earlier calls. */
+export const USAGE_OF_AUDIO = ['usage_hours', 'usage_days', 'usage_weeks']
+  .map((table) => `ALTER TABLE ${table} ADD COLUMN tokens_audio INTEGER NOT NULL DEFAULT 0;`)
+  .join('\n');
 
 /** Lets the sums of all wallets be by the week too. */
 export function allowServiceWeeks(db: DatabaseSync): void {

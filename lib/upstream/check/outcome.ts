@@ -176,7 +176,7 @@ function summarise(parts: readonly StreamPart[]): TextOutcome {
       Object.assign(usage, counts);
     }
   }
-  for (const name of ['cacheRead', 'cacheWrite', 'cacheWrite1h', 'reasoning'] as const) {
+  for (const name of ['audio', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'reasoning'] as const) {
     if (usage[name] === 0) delete usage[name];
   }
   const { text, reasoning } = texts;

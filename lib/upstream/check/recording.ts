@@ -212,6 +212,7 @@ const EXPECTATIONS: Readonly<Record<Recording['kind'], Joi.ObjectSchema>> = {
     finish: Joi.valid('stop', 'length', 'filter', 'tool', 'other'),
     usage: Joi.object({
       input: count.required(),
+      audio: tokens,
       cacheRead: tokens,
       cacheWrite: tokens,
       cacheWrite1h: tokens,

@@ -5,6 +5,8 @@ import { findCount, readCount, sumNamedCounts } from '../host/token-counts.ts';
 
 /** What a server counts as parts of a prompt and of an answer; absent until it does. */
 interface Parts {
+  /** Without what was read from a cache, if the server says so. */
+  readonly audio: number | undefined;
   readonly cacheRead: number | undefined;
   /** Both kinds of writing. */
   readonly written: number | undefined;
@@ -31,7 +33,7 @@ interface Placed {
 export class Usage {
   #prompt: number | undefined;
   #answer: number | undefined;
-  #parts: Parts = { cacheRead: undefined, written: undefined, cacheWrite1h: undefined, reasoning: undefined };
+  #parts: Parts = NO_PARTS;
   #isCacheBeside: boolean;
   /** The prompt was counted by a report that knew nothing of a cache yet. */
   #isPromptAlone = false;
@@ -62,8 +64,9 @@ export class Usage {
   }
 
   #takePrompt(usage: JsonObject, prompt: number | undefined, parts: Parts): void {
-    const { cacheRead, written, cacheWrite1h, reasoning } = this.#parts;
+    const { audio, cacheRead, written, cacheWrite1h, reasoning } = this.#parts;
     this.#parts = {
+      audio: parts.audio ?? audio,
       cacheRead: parts.cacheRead ?? cacheRead,
       written: parts.written ?? written,
       cacheWrite1h: parts.cacheWrite1h ?? cacheWrite1h,
@@ -97,16 +100,19 @@ export class Usage {
     const answer = this.#answer ?? 0;
     const surplus = total === undefined ? undefined : total - prompt - answer;
     const found = findBeside(this.#placed(prompt, answer), surplus);
-    const { cacheRead, written, cacheWrite1h, reasoning } = this.#parts;
+    const { audio, cacheRead, written, cacheWrite1h, reasoning } = this.#parts;
 
     const read = cutPart(cacheRead, prompt, found?.has('cacheRead'));
     const write = cutPart(written, prompt - read.inside, found?.has('written'));
     const hour = Math.min(cacheWrite1h ?? 0, write.tokens);
+    const rest = prompt - read.inside - write.inside;
+    const fresh = cutPart(audio, rest);
     const isCounted = this.#prompt !== undefined;
     // Tokens that no part explains were produced.
     const beside = found ? (found.has('reasoning') ? (reasoning ?? 0) : 0) : (surplus ?? 0);
     return {
-      ...(isCounted && { input: prompt - read.inside - write.inside }),
+      ...(isCounted && { input: rest - fresh.inside }),
+      ...(isCounted && audio !== undefined && { audio: fresh.tokens }),
       ...(isCounted && cacheRead !== undefined && { cacheRead: read.tokens }),
       ...(isCounted && written !== undefined && { cacheWrite: write.tokens - hour }),
       ...(isCounted && cacheWrite1h !== undefined && { cacheWrite1h: hour }),
@@ -137,6 +143,14 @@ export function findCounts(value: JsonObject, places: readonly CountsPlace[], us
   }
   return undefined;
 }
+
+const NO_PARTS: Parts = {
+  audio: undefined,
+  cacheRead: undefined,
+  written: undefined,
+  cacheWrite1h: undefined,
+  reasoning: undefined,
+};
 
 /** Of the prompt; more than that is beside it. */
 const LATE_CACHE_MAX = 1.01;
@@ -197,6 +211,7 @@ function readParts(usage: JsonObject): Parts {
   const hour = readCount(kinds.ephemeral_1h_input_tokens);
   const kindsSum = minutes === undefined && hour === undefined ? undefined : (minutes ?? 0) + (hour ?? 0);
   return {
+    audio: readAudio(prompt),
     cacheRead: findCount(
       prompt.cached_tokens,
       usage.cached_tokens,
@@ -217,4 +232,9 @@ function readParts(usage: JsonObject): Parts {
     cacheWrite1h: hour,
     reasoning: findCount(answer.reasoning_tokens, answer.thinking_tokens, usage.reasoning_tokens),
   };
+}
+
+function readAudio({ audio_tokens: audio, cached_tokens_details: cached }: JsonObject): number | undefined {
+  const tokens = readCount(audio);
+  return tokens && Math.max(0, tokens - (readCount(readFields(cached).audio_tokens) ?? 0));
 }

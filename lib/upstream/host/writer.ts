@@ -1,5 +1,6 @@
 // Writes the parts of one answer in their grammar, whatever order and pieces an upstream sends them in.
 import { randomBytes } from 'node:crypto';
+import { PROMPT_KINDS } from '../../money/price.ts';
 import type {
   Block,
   BlockState,
@@ -43,8 +44,7 @@ const REFUSAL = Symbol('refusal');
 /** The format of a state that only the upstream's own plugin reads. */
 export const PLUGIN_STATE = 'plugin';
 
-const PROMPT_COUNTS = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h'] as const;
-const COUNTS = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output', 'reasoning'] as const;
+const COUNTS = [...PROMPT_KINDS, 'output', 'reasoning'] as const;
 
 export class Writer implements AnswerWriter {
   /** True after the end mark. */
@@ -230,10 +230,10 @@ export class Writer implements AnswerWriter {
       if (count !== undefined) told[name] = count;
     }
     // No prompt is empty: such zeros are what servers report before they count, or instead of it.
-    const prompt = PROMPT_COUNTS.map((name) => told[name] ?? this.#counts[name] ?? 0);
+    const prompt = PROMPT_KINDS.map((name) => told[name] ?? this.#counts[name] ?? 0);
     if (told.input === 0 && prompt.every((count) => count === 0)) {
       if (!told.output) return;
-      for (const name of PROMPT_COUNTS) delete told[name];
+      for (const name of PROMPT_KINDS) delete told[name];
     }
     const changed = COUNTS.filter((name) => told[name] !== undefined && told[name] !== this.#counts[name]);
     if (changed.length === 0) return;

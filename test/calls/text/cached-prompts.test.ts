@@ -69,6 +69,13 @@ describe('counts as if a prompt had been read', () => {
     it(`are those of ${name}`, () => expect(countAsRead(COUNTED, tokens)).to.deep.equal(expected));
   }
 
+  it('take audio last', () => {
+    const counted = { input: 10, audio: 30, cacheWrite: 5, output: 1 };
+    expect(countAsRead(counted, 12)).to.deep.equal({ input: 3, audio: 30, cacheRead: 12, output: 1 });
+    expect(countAsRead(counted, 20)).to.deep.equal({ input: 0, audio: 25, cacheRead: 20, output: 1 });
+    expect(countAsRead(counted, 0)).to.deep.equal(counted);
+  });
+
   it('are the same without any', () => {
     expect(countAsRead({ input: 7, output: 3 }, 0)).to.deep.equal({ input: 7, output: 3 });
     expect(countAsRead({ input: 7, output: 3 }, 4)).to.deep.equal({ input: 3, cacheRead: 4, output: 3 });

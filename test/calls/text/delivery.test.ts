@@ -151,14 +151,15 @@ describe('delivery', () => {
     expect(nameless.answerId).to.equal('');
   });
 
-  it('bills with the prices of the cache for what was read from it or written to it', () => {
-    const rates = { input: 40n, cacheRead: 4n, cacheWrite: 50n, cacheWrite1h: 80n, output: 240n };
+  it('bills with the prices of audio and the cache for what there was of it', () => {
+    const rates = { input: 40n, audio: 90n, cacheRead: 4n, cacheWrite: 50n, cacheWrite1h: 80n, output: 240n };
     const bands = [{ above: 12, input: 80n, cacheRead: 8n, cacheWrite: 100n, cacheWrite1h: 160n, output: 480n }];
     const bill = (used: object, price: object = rates) =>
       open()
         .complete(FINISH as FinishPart, { ...BILL, ...used }, { ...PAID, price: price as typeof PAID.price })
         .at(-1);
-    expect(bill({ cacheRead: 0, cacheWrite: 0 })).to.deep.equal(BILLING);
+    expect(bill({ audio: 0, cacheRead: 0, cacheWrite: 0 })).to.deep.equal(BILLING);
+    expect(bill({ audio: 2 })).to.deep.equal({ ...BILLING, priceAudio: 90n });
     expect(bill({ cacheRead: 2 })).to.deep.equal({ ...BILLING, priceCacheRead: 4n });
     expect(bill({ cacheWrite: 2 })).to.deep.equal({ ...BILLING, priceCacheWrite: 50n });
     expect(bill({ cacheWrite1h: 2 })).to.deep.equal({ ...BILLING, priceCacheWrite1h: 80n });

@@ -99,6 +99,12 @@ describe('what a text call holds', () => {
     expect(hold(100_001)).to.equal(2_300_003n);
   });
 
+  it('takes the dearest price of recordings for their tokens', () => {
+    const hold = (audioHeld?: number) =>
+      computeHold({ price: { ...PRICE, audio: 6_000_000n } }, { tokensHeld: 100_000, audioHeld, maxTokens: 100_000 });
+    expect([hold(), hold(50_000), hold(100_000)]).to.deep.equal([1_200_000n, 1_400_000n, 1_600_000n]);
+  });
+
   it('takes the dearest price of writing', () => {
     const hold = (writes: readonly ('cacheWrite' | 'cacheWrite1h')[]) =>
       computeHold({ price: PRICE }, { tokensHeld: 100_000, maxTokens: 100_000, writes });

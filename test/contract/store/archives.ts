@@ -291,6 +291,7 @@ export function archiveContract(kind: StoreKind): void {
       cost: 3n,
       unpriced: 1,
       tokensInput: 3,
+      tokensAudio: 9,
       tokensCacheRead: 6,
       tokensCacheWrite: 7,
       tokensCacheWrite1h: 8,

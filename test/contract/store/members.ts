@@ -318,7 +318,7 @@ export function memberContract(context: StoreContext): void {
     } as const;
     const units = {
       ...{ tokensInput: 1, tokensOutput: 1, tokensCacheRead: 0, tokensCacheWrite: 0, tokensCacheWrite1h: 0 },
-      ...{ tokensReasoning: 0, images: 0, seconds: 0 },
+      ...{ tokensAudio: 0, tokensReasoning: 0, images: 0, seconds: 0 },
     };
     const hours = [one, two, three].map((key) => ({ ...hour, ...units, key }));
     await store.usage.add({ wallet, from: 0, to: 1, hours });

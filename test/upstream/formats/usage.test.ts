@@ -96,6 +96,40 @@ describe('usage of an answer', () => {
       { input: 20, cacheRead: 50, cacheWrite: 30, output: 2 },
     ],
     [
+      'audio inside',
+      { prompt_tokens: 100, completion_tokens: 2, total_tokens: 102, prompt_tokens_details: { audio_tokens: 60 } },
+      { input: 40, audio: 60, output: 2 },
+    ],
+    [
+      'no audio',
+      { prompt_tokens: 100, completion_tokens: 2, prompt_tokens_details: { audio_tokens: 0 } },
+      { input: 100, audio: 0, output: 2 },
+    ],
+    [
+      'audio beside what was read, as far as there is room',
+      { prompt_tokens: 100, completion_tokens: 2, ...details(70, { audio_tokens: 60 }) },
+      { input: 0, audio: 30, cacheRead: 70, output: 2 },
+    ],
+    [
+      'audio of which some was read',
+      {
+        prompt_tokens: 100,
+        completion_tokens: 2,
+        ...details(70, { audio_tokens: 60, cached_tokens_details: { text_tokens: 20, audio_tokens: 50 } }),
+      },
+      { input: 20, audio: 10, cacheRead: 70, output: 2 },
+    ],
+    [
+      'audio in the details of another format, and more than there is',
+      { input_tokens: 9, output_tokens: 2, input_tokens_details: { cached_tokens: 0, audio_tokens: 60 } },
+      { input: 0, audio: 9, cacheRead: 0, output: 2 },
+    ],
+    [
+      'audio that is no count',
+      { prompt_tokens: 100, completion_tokens: 2, prompt_tokens_details: { audio_tokens: -6 } },
+      { input: 100, output: 2 },
+    ],
+    [
       'writing inside under the name of a relay',
       { prompt_tokens: 100, completion_tokens: 2, total_tokens: 102, ...details(50, { cached_creation_tokens: 30 }) },
       { input: 20, cacheRead: 50, cacheWrite: 30, output: 2 },

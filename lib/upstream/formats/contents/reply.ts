@@ -117,6 +117,8 @@ const COUNTS = [
   'candidatesTokenCount',
   'thoughtsTokenCount',
   'toolUsePromptTokenCount',
+  'promptTokensDetails',
+  'cacheTokensDetails',
 ];
 
 /** Further candidates are other answers to the same question. */
@@ -148,15 +150,28 @@ function readCounts(usage: JsonObject): TokenCounts {
   const beside = isInside ? 0 : (reasoning ?? 0);
   const read = cacheRead ?? 0;
   const whole = prompt === undefined ? undefined : prompt + (isInside ? 0 : (tools ?? 0));
+  const input = whole !== undefined && read <= whole ? whole - read : whole;
+  const audio = readAudio(usage, input);
   // Tokens of the total that no count explains were produced.
   const rest = total === undefined || whole === undefined ? 0 : total - whole - (answer ?? 0) - beside;
   const output = (answer ?? 0) + beside + Math.max(rest, 0);
   return {
-    ...(whole !== undefined && { input: read > whole ? whole : whole - read }),
+    ...(input !== undefined && { input: input - (audio ?? 0) }),
+    ...(audio !== undefined && { audio }),
     ...(whole !== undefined && cacheRead !== undefined && { cacheRead }),
     ...((answer !== undefined || reasoning !== undefined || rest > 0) && { output }),
     ...(reasoning !== undefined && { reasoning }),
   };
+}
+
+/** The audio of a prompt that was not read from the cache; undefined if it has none. */
+function readAudio({ promptTokensDetails, cacheTokensDetails }: JsonObject, input = 0): number | undefined {
+  const audio = countAudio(promptTokensDetails);
+  return audio && Math.min(Math.max(0, audio - (countAudio(cacheTokensDetails) ?? 0)), input);
+}
+
+function countAudio(details: unknown): number | undefined {
+  return readCount(readObjects(details).find(({ modality }) => modality === 'AUDIO')?.tokenCount);
 }
 
 /** Drafts drawn while the model reasons are not results. Throws if there is no image because of the content. */

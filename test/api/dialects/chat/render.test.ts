@@ -180,6 +180,12 @@ describe('chat chunks', () => {
         completion_tokens_details: { reasoning_tokens: 6 },
       },
     );
+    expect(usageOf({ input: 5, audio: 30, output: 7 })).to.deep.equal({
+      prompt_tokens: 35,
+      completion_tokens: 7,
+      total_tokens: 42,
+      prompt_tokens_details: { cached_tokens: 0, audio_tokens: 30 },
+    });
     expect(usageOf({ input: 5, cacheRead: 40, output: 7 })).to.deep.equal({
       prompt_tokens: 45,
       completion_tokens: 7,

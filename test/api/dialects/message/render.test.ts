@@ -49,6 +49,9 @@ describe('message events', () => {
         output_tokens: 7,
       },
     ]);
+    expect(usagesOf(early, START, { type: 'usage', input: 5, audio: 30, output: 7 }, FINISH)[1]).to.include({
+      input_tokens: 35,
+    });
     // The last counts replace all earlier ones, which clients would keep otherwise.
     expect(usagesOf(early, START, { type: 'usage', input: 45, output: 7 }, FINISH)[1]).to.deep.equal({
       input_tokens: 45,

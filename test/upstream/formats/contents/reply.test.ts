@@ -7,6 +7,7 @@ import { createHostFault } from '../../../../lib/upstream/host/host-fault.ts';
 import { Writer } from '../../../../lib/upstream/host/writer.ts';
 
 const fault = createHostFault({ secrets: [] });
+const spoken = (tokenCount: unknown) => ({ modality: 'AUDIO', tokenCount });
 
 describe('replies in the contents format', () => {
   const rows: readonly (readonly [usage: unknown, counts: object])[] = [
@@ -43,6 +44,30 @@ describe('replies in the contents format', () => {
       { promptTokenCount: 5, cachedContentTokenCount: 5 },
       { input: 0, cacheRead: 5 },
     ],
+    ...(
+      [
+        [[spoken(40)], undefined, 0, { input: 60, audio: 40 }],
+        [[{ modality: 'TEXT', tokenCount: 60 }, spoken(40)], [spoken(25)], 30, { input: 55, audio: 15, cacheRead: 30 }],
+        [[spoken(40)], [spoken(70)], 30, { input: 70, audio: 0, cacheRead: 30 }],
+        [[spoken(90)], undefined, 30, { input: 0, audio: 70, cacheRead: 30 }],
+        [[spoken(900)], undefined, 0, { input: 0, audio: 100 }],
+        [[spoken(-1)], undefined, 0, { input: 100 }],
+        [[spoken('many'), null], 'none', 0, { input: 100 }],
+        [[{ modality: 'TEXT', tokenCount: 100 }], undefined, 0, { input: 100 }],
+        ['none', undefined, 0, { input: 100 }],
+      ] as const
+    ).map(
+      ([promptTokensDetails, cacheTokensDetails, cached, counts]) =>
+        [
+          {
+            promptTokenCount: 100,
+            ...(cached > 0 && { cachedContentTokenCount: cached }),
+            promptTokensDetails,
+            cacheTokensDetails,
+          },
+          counts,
+        ] as const,
+    ),
     [{ candidatesTokenCount: '8', thoughtsTokenCount: 'many' }, { output: 8 }],
     [{ candidatesTokenCount: 8, thoughtsTokenCount: -8 }, { output: 8 }],
     [{ thoughtsTokenCount: 2 }, { output: 2, reasoning: 2 }],
