@@ -99,30 +99,31 @@ function isSameCost(type: Listable, one: CostEntry, other: CostEntry): boolean {
 }
 
 /**
- * What the list does not state stays: prices of the cache, and bands if the list has none. A price of reading that is
- * above the new input price does not: then it is the input price.
+ * What the list does not state stays: prices of audio and the cache, and bands if the list has none. A price of reading
+ * that is above the new input price does not: then it is the input price.
  */
 function mergeCost(type: Listable, listed: ListedPrices, before: CostEntry | undefined): CostEntry {
   if (type === 'embedding') return { currency: LIST_CURRENCY, input: listed.input };
   const known = before?.currency === LIST_CURRENCY ? (before as TextPriceEntry) : undefined;
   const { bands, ...rates } = listed;
-  const keepCache = (from: Partial<TextPriceEntry> = {}, input: string) => {
-    const { cacheRead, cacheWrite, cacheWrite1h } = from;
+  const keepOthers = (from: Partial<TextPriceEntry> = {}, input: string) => {
+    const { audio, cacheRead, cacheWrite, cacheWrite1h } = from;
     return {
+      ...(audio && { audio }),
       ...(cacheRead && readPrice(cacheRead) <= readPrice(input) && { cacheRead }),
       ...(cacheWrite && { cacheWrite }),
       ...(cacheWrite1h && { cacheWrite1h }),
     };
   };
   const merged = bands?.map((band) => ({
-    ...keepCache(
+    ...keepOthers(
       known?.bands?.find(({ above }) => above === band.above),
       band.input,
     ),
     ...band,
   }));
   const all = merged ?? known?.bands;
-  const own = { ...keepCache(known, rates.input), ...rates };
+  const own = { ...keepOthers(known, rates.input), ...rates };
   return {
     currency: LIST_CURRENCY,
     ...orderPrices(own),
@@ -132,7 +133,7 @@ function mergeCost(type: Listable, listed: ListedPrices, before: CostEntry | und
 
 /** The prices in the order that the shipped files have them. */
 function orderPrices<T extends Partial<TextPriceEntry>>(rates: T): Pick<TextPriceEntry, 'input' | 'output'> {
-  const names = ['input', 'output', 'cacheRead', 'cacheWrite', 'cacheWrite1h'] as const;
+  const names = ['input', 'output', 'audio', 'cacheRead', 'cacheWrite', 'cacheWrite1h'] as const;
   const found = names.flatMap((name) => (rates[name] === undefined ? [] : [[name, rates[name]] as const]));
   return Object.fromEntries(found) as unknown as Pick<TextPriceEntry, 'input' | 'output'>;
 }

@@ -11,6 +11,7 @@ import type { PriceBandEntry } from './price.ts';
 export interface ListedPrices {
   readonly input: string;
   readonly output: string;
+  readonly audio?: string;
   readonly cacheRead?: string;
   readonly cacheWrite?: string;
   /** Absent: the list states none. */
@@ -88,7 +89,11 @@ function readCostPerMillion(cost: Fields, name: string, refuse: Refuse): ListedP
   const readRates = (from: Fields) => ({
     input: need(from, 'input'),
     output: need(from, 'output'),
-    ...omitUndefined({ cacheRead: read(from, 'cache_read'), cacheWrite: read(from, 'cache_write') }),
+    ...omitUndefined({
+      audio: omitZero(read(from, 'input_audio')),
+      cacheRead: read(from, 'cache_read'),
+      cacheWrite: read(from, 'cache_write'),
+    }),
   });
   const tiers = Array.isArray(cost.tiers) ? cost.tiers.filter(isRecord) : [];
   const bands = tiers.flatMap((tier) => {
@@ -116,9 +121,10 @@ function readModels(list: unknown, hosts: readonly string[], refuse: Refuse): Pr
       };
       const [input, output] = [read('prompt'), read('completion')];
       if (input === undefined || output === undefined) return undefined;
+      const audio = omitZero(read('audio'));
       const cacheRead = read('input_cache_read');
       const cacheWrite = read('input_cache_write');
-      return { input, output, ...omitUndefined({ cacheRead, cacheWrite }) };
+      return { input, output, ...omitUndefined({ audio, cacheRead, cacheWrite }) };
     },
   };
 }
@@ -150,6 +156,11 @@ function formatMicro(micro: bigint): string {
 
 function readHost(api: unknown): string | undefined {
   return typeof api === 'string' && URL.canParse(api) ? new URL(api).hostname : undefined;
+}
+
+/** Lists write zero for models that take no audio. */
+function omitZero(amount: string | undefined): string | undefined {
+  return amount === '0' ? undefined : amount;
 }
 
 function omitUndefined<T extends object>(fields: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {

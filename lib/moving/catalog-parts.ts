@@ -179,9 +179,9 @@ function createModels({ findPrice, exchange }: Source, { completionRatio, taken 
     if (kind.type === 'embedding') return formatPrices({ input: each(found.input) });
     const output = found.output ?? (completionRatio && multiply(found.input, completionRatio));
     if (!output) return 'the store does not say what their output costs: --completion-ratio does';
-    const { cacheRead, cacheWrite } = found;
-    const cache = { cacheRead: each(cacheRead), cacheWrite: each(cacheWrite) };
-    return formatPrices({ input: each(found.input), output: each(output), ...cache });
+    const { input, audio, cacheRead, cacheWrite } = found;
+    const others = { audio: each(audio), cacheRead: each(cacheRead), cacheWrite: each(cacheWrite) };
+    return formatPrices({ input: each(input), output: each(output), ...others });
   }
 
   return {

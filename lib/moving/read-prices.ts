@@ -36,6 +36,7 @@ function readPrice(row: Row): SourcePrice {
     per: 'token',
     input,
     output: need(getText(row, 'output'), where),
+    audio: read('input_audio_tokens'),
     cacheRead: read('cached_read_tokens', 'cached_tokens'),
     cacheWrite: read('cached_write_tokens'),
   };
@@ -48,7 +49,7 @@ function findInOptions(options: ReadonlyMap<string, string>): Source['findPrice'
     return new Map(entries.map(([model, value]) => [model, need(String(value), `the option ${name}: ${model}`)]));
   };
   const [ratios, completions, calls] = [read('ModelRatio'), read('CompletionRatio'), read('ModelPrice')];
-  const [cacheReads, cacheWrites] = [read('CacheRatio'), read('CreateCacheRatio')];
+  const [audios, cacheReads, cacheWrites] = [read('AudioRatio'), read('CacheRatio'), read('CreateCacheRatio')];
   return (model, type) => {
     // Some stores have prices of a model for one type of channel.
     const find = (from: ReadonlyMap<string, Decimal>) => from.get(`${model}(${type})`) ?? from.get(model);
@@ -57,8 +58,14 @@ function findInOptions(options: ReadonlyMap<string, string>): Source['findPrice'
     const input = find(ratios);
     if (!input) return undefined;
     const times = (factor: Decimal | undefined) => factor && multiply(input, factor);
-    const cache = { cacheRead: times(find(cacheReads)), cacheWrite: times(find(cacheWrites)) };
-    return { per: 'token', input, output: times(find(completions)), ...cache };
+    return {
+      per: 'token',
+      input,
+      output: times(find(completions)),
+      audio: times(find(audios)),
+      cacheRead: times(find(cacheReads)),
+      cacheWrite: times(find(cacheWrites)),
+    };
   };
 }
 

@@ -57,6 +57,7 @@ export type SourcePrice =
       readonly per: 'token';
       readonly input: Decimal;
       readonly output: Decimal | undefined;
+      readonly audio?: Decimal | undefined;
       readonly cacheRead?: Decimal | undefined;
       readonly cacheWrite?: Decimal | undefined;
     }

@@ -132,11 +132,12 @@ describe('the import of costs', () => {
   });
 
   it('reads bands, and keeps what the list does not state', async () => {
-    const band = { above: 200_000, input: '9', output: '9', cacheWrite1h: '0.9' };
+    const band = { above: 200_000, input: '9', output: '9', audio: '9', cacheWrite1h: '0.9' };
     const known = {
       currency: 'USD',
       input: '0.15',
       output: '0.6',
+      audio: '0.5',
       cacheRead: '0.03',
       cacheWrite1h: '0.3',
       bands: [band],
@@ -145,9 +146,9 @@ describe('the import of costs', () => {
     const tier = (size: number, input: number) => ({ tier: { type: 'context', size }, input, output: 1.2 });
     await run(vendors({ tiers: [tier(400_000, 0.4), tier(200_000, 0.3)], context_over_200k: { input: 5, output: 5 } }));
     expect(costs().direct.small).to.deep.equal({
-      ...{ currency: 'USD', input: '0.15', output: '0.6', cacheRead: '0.0375', cacheWrite1h: '0.3' },
+      ...{ currency: 'USD', input: '0.15', output: '0.6', audio: '0.5', cacheRead: '0.0375', cacheWrite1h: '0.3' },
       bands: [
-        { above: 200_000, input: '0.3', output: '1.2', cacheWrite1h: '0.9' },
+        { above: 200_000, input: '0.3', output: '1.2', audio: '9', cacheWrite1h: '0.9' },
         { above: 400_000, input: '0.4', output: '1.2' },
       ],
     });

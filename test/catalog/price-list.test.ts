@@ -137,6 +137,17 @@ describe('a public price list', () => {
     expect(readCost({ input: 1, output: 2, tiers: 'none' })).to.deep.equal({ input: '1', output: '2' });
   });
 
+  it('reads a price of audio, where zero means that there is none', () => {
+    const rates = { input: '1', output: '2' };
+    expect(readCost({ input: 1, output: 2, input_audio: 7, output_audio: 9 })).to.deep.equal({ ...rates, audio: '7' });
+    expect(readCost({ input: 1, output: 2, input_audio: 0 })).to.deep.equal(rates);
+    const pricing = { prompt: '0.000001', completion: '0.000002' };
+    expect(readPricing({ ...pricing, audio: '0.000007' })).to.deep.equal({ ...rates, audio: '7' });
+    expect(readPricing({ ...pricing, audio: '0' })).to.deep.equal(rates);
+    expect(() => readCost({ input: 1, output: 2, input_audio: 'free' })).to.throw('cost.input_audio is not a price');
+    expect(() => readPricing({ ...pricing, audio: 'free' })).to.throw('pricing.audio is not a price');
+  });
+
   it('finds a vendor that the format names by that name only, any other by its address', () => {
     const of = (input: number) => ({ models: { m: { cost: { input, output: 1 } } } });
     const list = read('models-dev', {

@@ -58,7 +58,7 @@ describe('the catalog of what moved in', () => {
     expect(catalog.models).to.deep.equal([
       {
         ...{ ...text, id: 'gpt-4o', vision: true, routes: [{ upstream: 'new-api-7', model: 'up-4o' }] },
-        price: { input: '200.00', output: '800.00', cacheRead: '100.00', cacheWrite: '250.00' },
+        price: { input: '200.00', output: '800.00', audio: '3200.00', cacheRead: '100.00', cacheWrite: '250.00' },
       },
       {
         ...{ ...text, id: 'deepseek-chat', routes: [chat, { ...chat, upstream: 'new-api-8' }] },

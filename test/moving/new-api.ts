@@ -27,6 +27,7 @@ INSERT INTO options VALUES ('ModelRatio','{"gpt-4o":1.25,"deepseek-chat":0.135,"
 INSERT INTO options VALUES ('CompletionRatio','{"gpt-4o":4,"deepseek-chat":4.07,"deepseek-reasoner":4}');
 INSERT INTO options VALUES ('CacheRatio','{"gpt-4o":0.5}');
 INSERT INTO options VALUES ('CreateCacheRatio','{"gpt-4o":1.25}');
+INSERT INTO options VALUES ('AudioRatio','{"gpt-4o":16}');
 INSERT INTO options VALUES ('ModelPrice','{"gpt-image-1":0.04}');
 INSERT INTO options VALUES ('GroupRatio','{"default":1,"vip":0.85,"Группа 2":1.2,"free":0}');
 INSERT INTO two_fas VALUES (1,1);
