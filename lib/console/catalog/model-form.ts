@@ -3,7 +3,7 @@ import { isOneLine } from '../../base/one-line.ts';
 import type { CostEntry } from '../../catalog/cost.ts';
 import type { LayerModel } from '../../catalog/layer-edits.ts';
 import type { OverrideEntry } from '../../catalog/overrides.ts';
-import type { PriceEntry } from '../../catalog/price.ts';
+import type { PriceEntry, TextPriceEntry } from '../../catalog/price.ts';
 import { formatRub, parseRub } from '../../money/money.ts';
 import type { Form } from '../forms.ts';
 import type { ModelProblem } from './model-words.ts';
@@ -22,6 +22,9 @@ export const PRICE_FIELDS: Readonly<Record<Sellable, readonly ('input' | 'output
   embedding: ['input'],
   image: ['request'],
 };
+
+/** The price of recordings, for models that take them; empty: the input price. */
+export const AUDIO_FIELD = 'audio';
 
 export interface ChosenModels {
   readonly type: Sellable;
@@ -127,5 +130,9 @@ function readPriceChange(
   }
   const known = SELLABLE.find((each) => each === type);
   if (kind !== 'written' || !known) return undefined;
-  return readPrices(known, (name) => readDecimal(sent.text(name))) ?? 'price';
+  const price = readPrices(known, (name) => readDecimal(sent.text(name)));
+  const audio = sent.text(AUDIO_FIELD).trim();
+  if (!price || audio === '') return price ?? 'price';
+  const decimal = readDecimal(audio);
+  return decimal === undefined ? 'price' : { ...(price as TextPriceEntry), audio: decimal };
 }

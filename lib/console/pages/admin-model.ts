@@ -4,7 +4,7 @@ import { changeModel, type LayerPart, removeModel } from '../../catalog/layer-ed
 import type { Model } from '../../catalog/model.ts';
 import type { ModelEntry } from '../../catalog/schema.ts';
 import { audit } from '../audit.ts';
-import { PRICE_FIELDS, readChange, SELLABLE } from '../catalog/model-form.ts';
+import { AUDIO_FIELD, PRICE_FIELDS, readChange, SELLABLE } from '../catalog/model-form.ts';
 import { MODEL_WORDS } from '../catalog/model-words.ts';
 import { priceTable } from '../catalog/price-table.ts';
 import {
@@ -177,13 +177,22 @@ function changeForm(visit: UserVisit, { id, entry }: Looked, { part, seen, sent,
       optional: true,
     }),
   );
+  const audio = type === 'text' && 'audio' in entry && entry.audio === true;
+  const audioField = field({
+    name: AUDIO_FIELD,
+    label: words.priceAudio,
+    hint: words.priceAudioHint,
+    value: againDecimal(AUDIO_FIELD, price?.audio),
+    inputmode: 'decimal',
+    optional: true,
+  });
   const fields = html`${seen}${mark}
 ${select(
   { name: 'kind', label: words.kind, chosen: again('kind', kindNow) },
   kinds.map((kind) => [kind, words.kinds[kind] ?? kind]),
 )}
 ${field({ name: 'factor', label: words.factor, hint: words.factorHint, value: againDecimal('factor', price?.markup), inputmode: 'decimal', optional: true })}
-${written}${type === 'text' && html`<p class="hint">${words.writtenHint}</p>`}
+${written}${audio && audioField}${type === 'text' && html`<p class="hint">${words.writtenHint}</p>`}
 ${field({ name: 'aliases', label: words.aliases, hint: words.aliasesHint, value: again('aliases', entry.aliases.join(', ')), optional: true })}
 ${checkbox({ name: 'off', label: words.off, checked: sent ? sent.has('off') : entry.off === true })}${codeField(visit, 'change')}`;
   const steps = [['preview', words.preview] as const, ...(mark ? [['save', words.save] as const] : [])];
