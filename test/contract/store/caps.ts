@@ -124,6 +124,7 @@ export function capContract(context: StoreContext): void {
     expect(await statuses(store, giveBack('refund', wallet, old))).to.deep.equal(['done']);
     expect(await readSpent(store, run)).to.equal(undefined);
     expect(await readSpent(store, user)).to.deep.equal({ period: 0, rub: 0 });
+    expect(await problemsOf(store, wallet), 'the audit does not miss them').to.deep.equal([]);
     await applied(store, reserve(wallet, { caps: caps(500) }));
     expect(await readSpent(store, run)).to.deep.equal({ period: 500, rub: 1 });
     expect(await problemsOf(store, wallet)).to.deep.equal([]);
