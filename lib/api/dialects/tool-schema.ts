@@ -104,11 +104,20 @@ function completeMember(value: unknown): unknown {
   return undefined;
 }
 
-/** The same object if its values are the same: a copy would not keep the digits of long numbers. */
+/**
+ * The same object if its values are the same: a copy would not keep the digits of long numbers. Agents send a hundred
+ * tools with each call, of which hardly any changes, so nothing else is made for those.
+ */
 function mapValues(values: JsonObject, map: (value: unknown, name: string) => unknown): JsonObject {
-  const mapped = Object.entries(values).map(([name, value]): [string, unknown] => [name, map(value, name)]);
-  if (mapped.every(([name, value]) => value === values[name])) return values;
-  return Object.fromEntries(mapped.filter(([, value]) => value !== undefined));
+  let changed: Record<string, unknown> | undefined;
+  for (const name in values) {
+    const mapped = map(values[name], name);
+    if (mapped === values[name]) continue;
+    changed ??= { ...values };
+    if (mapped === undefined) delete changed[name];
+    else changed[name] = mapped;
+  }
+  return changed ?? values;
 }
 
 const LIMITS = new Set([
@@ -170,15 +179,17 @@ function readType(value: unknown): unknown {
 
 /** The same list if nothing is in it twice. */
 function listOnce(values: readonly unknown[]): readonly unknown[] {
+  if (new Set(values).size === values.length && values.every((value) => typeof value === 'string')) return values;
   const once = new Map(values.map((value) => [JSON.stringify(value), value]));
   return once.size === values.length ? values : [...once.values()];
 }
 
 /** In older drafts, a list of items says of each place what it has. */
 function completeItems(schema: JsonObject): JsonObject {
-  const { items, additionalItems, ...list } = schema;
-  if (Array.isArray(items)) {
+  if (Array.isArray(schema.items)) {
+    const { items, additionalItems, ...list } = schema;
     return { ...list, prefixItems: list.prefixItems ?? items, items: isRecord(additionalItems) ? additionalItems : {} };
   }
-  return items === undefined && [schema.type].flat().includes('array') ? { ...schema, items: {} } : schema;
+  const isList = schema.type === 'array' || (Array.isArray(schema.type) && schema.type.includes('array'));
+  return isList && schema.items === undefined ? { ...schema, items: {} } : schema;
 }
