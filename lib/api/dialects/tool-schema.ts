@@ -79,7 +79,7 @@ const LISTS = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems', 'items']);
 const SCHEMAS = new Set(['items', 'additionalProperties', 'propertyNames', 'contains', 'not', 'if', 'then', 'else']);
 
 const completeAll = (schema: JsonObject): JsonObject =>
-  completeItems(completeKeywords(mapValues(schema, completeWithin)));
+  completeItems(completeType(completeKeywords(mapValues(schema, completeWithin))));
 
 function completeWithin(value: unknown, name: string): unknown {
   // PHP writes an object without anything in it as a list.
@@ -132,13 +132,17 @@ const NEVER_NULL = new Set([
 
 const completeKeywords = (schema: JsonObject): JsonObject => mapValues(schema, completeKeyword(schema));
 
-function completeKeyword({ minimum, maximum }: JsonObject) {
+function completeKeyword(schema: JsonObject) {
+  const { minimum, maximum } = schema;
   return (value: unknown, name: string): unknown => {
     if (value === null && NEVER_NULL.has(name)) return undefined;
     switch (name) {
       case 'required':
         // In the oldest drafts, a property says that it is.
-        return Array.isArray(value) ? listOnce(value) : undefined;
+        return Array.isArray(value) ? readRequired(value, schema) : undefined;
+      case 'anyOf':
+      case 'oneOf':
+        return Array.isArray(value) && value.every(isRequirement) ? undefined : value;
       case 'enum':
         return Array.isArray(value) && value.length > 0 ? listOnce(value) : undefined;
       case 'type':
@@ -164,6 +168,37 @@ function readLimit(value: unknown): number | undefined {
 function isKnownEverywhere(pattern: string): boolean {
   const bare = pattern.replaceAll(/\\[^1-9k]/g, '');
   return !/\(\?<?[=!]|\\[1-9k]|\[[^\]]*\[/.test(bare);
+}
+
+/** Keywords by which a schema has properties that it does not name itself. */
+const PARTS = ['$ref', 'allOf', 'anyOf', 'oneOf'];
+
+/** Some refuse what is required and is no property. */
+function readRequired(names: readonly unknown[], schema: JsonObject): readonly unknown[] | undefined {
+  const { type, properties } = schema;
+  const once = listOnce(names);
+  if ((!isRecord(properties) && type !== 'object') || PARTS.some((part) => schema[part] !== undefined)) return once;
+  const known = once.filter(
+    (name) => isRecord(properties) && typeof name === 'string' && Object.hasOwn(properties, name),
+  );
+  if (known.length === once.length) return once;
+  return known.length > 0 ? known : undefined;
+}
+
+const REQUIREMENT = new Set(['required', 'title', 'description']);
+
+/** An alternative that says of nothing what it is. */
+function isRequirement(value: unknown): boolean {
+  return isRecord(value) && 'required' in value && Object.keys(value).every((name) => REQUIREMENT.has(name));
+}
+
+/** Values to choose from are of their types. */
+function completeType(schema: JsonObject): JsonObject {
+  const { type, enum: values } = schema;
+  if (type !== undefined || !Array.isArray(values) || PARTS.some((part) => schema[part] !== undefined)) return schema;
+  const [first, ...others] = new Set(values.map((value) => (value === null ? 'null' : typeof value)));
+  if ([first, ...others].includes('object')) return schema;
+  return { type: others.length === 0 ? first : [first, ...others], ...schema };
 }
 
 const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object', 'null']);

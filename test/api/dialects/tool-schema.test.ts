@@ -89,9 +89,28 @@ const ROWS: readonly Row[] = [
     object({ a: {}, b: { maximum: 2 ** 53 - 1 } }),
   ],
   [
+    'requires only what is a property, as far as it names its properties',
+    object({ a: object({ x: text }, ['x', 'y']), b: { type: 'object', required: ['z'] } }, ['a', 'c']),
+    object({ a: object({ x: text }, ['x']), b: { type: 'object' } }, ['a']),
+  ],
+  [
+    'has no alternatives within that only differ in what they require',
+    object({ a: { ...object({ x: text, y: text }), anyOf: [{ required: ['x'] }, { required: ['y'], title: 'Y' }] } }),
+    object({ a: object({ x: text, y: text }) }),
+  ],
+  [
+    'says of what type the values are that there are to choose from',
+    object({ a: { enum: ['x', 'y'] }, b: { enum: [1, null] }, c: { enum: [[]] } }),
+    object({
+      a: { type: 'string', enum: ['x', 'y'] },
+      b: { type: ['number', 'null'], enum: [1, null] },
+      c: { enum: [[]] },
+    }),
+  ],
+  [
     'lists nothing twice',
-    object({ a: { enum: ['x', 'y', 'x'] } }, ['a', 'a']),
-    object({ a: { enum: ['x', 'y'] } }, ['a']),
+    object({ a: { ...text, enum: ['x', 'y', 'x'] } }, ['a', 'a']),
+    object({ a: { ...text, enum: ['x', 'y'] } }, ['a']),
   ],
   [
     'has limits that are exclusive as newer drafts do',
