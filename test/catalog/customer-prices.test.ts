@@ -100,13 +100,13 @@ describe('price lists of customers', () => {
 
   it('replace bands and resolutions that the model has', () => {
     const models = {
-      'text-band': { cacheRead: '9', bands: [{ above: 1000, output: '390' }] },
+      'text-band': { audio: '70', cacheRead: '9', bands: [{ above: 1000, audio: '90', output: '390' }] },
       'video-1': { second: { '1080p': '14' } },
     };
     const catalog = partner({ models });
     expect(priceOf(catalog, 'text-band')).to.deep.equal({
-      ...{ input: 40_000_000n, cacheRead: 9_000_000n, output: 200_000_000n },
-      bands: [{ above: 1000, input: 80_000_000n, output: 390_000_000n }],
+      ...{ input: 40_000_000n, audio: 70_000_000n, cacheRead: 9_000_000n, output: 200_000_000n },
+      bands: [{ above: 1000, input: 80_000_000n, audio: 90_000_000n, output: 390_000_000n }],
     });
     const video = (at720: bigint, at1080: bigint) => ({
       unit: 'second',

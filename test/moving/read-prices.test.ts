@@ -30,27 +30,29 @@ describe('prices of another gateway', () => {
     const calls = ofTable({ type: 'times', input: '1.5' });
     expect(describePrice(calls('m', '1'))).to.deep.equal({ per: 'call', dollars: '0.003' });
     expect(calls('other', '1')).to.equal(undefined);
-    const extra = JSON.stringify({ cached_tokens: 0.5, cached_read_tokens: 0.1, cached_write_tokens: 1.25 });
+    const cached = { cached_tokens: 0.5, cached_read_tokens: 0.1, cached_write_tokens: 1.25 };
+    const extra = JSON.stringify({ ...cached, input_audio_tokens: 3, output_audio_tokens: 9 });
     const tokens = ofTable({ input: '2', output: '8', extra_ratios: extra });
     expect(describePrice(tokens('m', '1'))).to.deep.equal({
-      ...{ per: 'token', input: '2', output: '8', cacheRead: '0.2', cacheWrite: '2.5' },
+      ...{ per: 'token', input: '2', output: '8', audio: '6', cacheRead: '0.2', cacheWrite: '2.5' },
     });
     const older = ofTable({ input: '2', output: '8', extra_ratios: '{"cached_tokens":0.5}' });
     expect(describePrice(older('m', '1')))
       .to.include({ cacheRead: '1' })
-      .and.not.to.have.property('cacheWrite');
+      .and.not.to.have.any.keys('audio', 'cacheWrite');
   });
 
   it('in options are those of a call before those of tokens, and of a type of channel before those of all', () => {
     const find = ofOptions({
       ModelRatio: { m: 2, 'm(14)': 3, both: 1 },
       CompletionRatio: { m: 4, 'm(14)': 5 },
+      AudioRatio: { m: 3 },
       CacheRatio: { m: 0.1 },
       CreateCacheRatio: { m: 1.25 },
       ModelPrice: { both: 0.04 },
     });
-    const cache = { cacheRead: '0.2', cacheWrite: '2.5' };
-    expect(describePrice(find('m', '1'))).to.deep.equal({ per: 'token', input: '2', output: '8', ...cache });
+    const more = { audio: '6', cacheRead: '0.2', cacheWrite: '2.5' };
+    expect(describePrice(find('m', '1'))).to.deep.equal({ per: 'token', input: '2', output: '8', ...more });
     expect(describePrice(find('m', '14'))).to.include({ input: '3', output: '15' });
     expect(describePrice(find('both', '1'))).to.deep.equal({ per: 'call', dollars: '0.04' });
     expect(find('other', '1')).to.equal(undefined);
