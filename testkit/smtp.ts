@@ -9,6 +9,8 @@ interface Letter {
   readonly to: string;
   /** It came through TLS. */
   readonly isSecure: boolean;
+  /** Who signed in to send it; undefined: nobody. */
+  readonly user: string | undefined;
   /** The subject as sent, and the decoded body. */
   readonly head: string;
   readonly text: string;
@@ -37,7 +39,7 @@ export async function startMailServer({ tls }: { readonly tls?: Certificate } = 
     onAuth: ({ username, password }, _session, done) =>
       done(password === 'p@ss' ? null : new Error('wrong password'), { user: username }),
     onRcptTo: ({ address }, _session, done) => done(refused.includes(address) ? new Error('no such mailbox') : null),
-    onData: (stream, { envelope, secure }, done) => {
+    onData: (stream, { envelope, secure, user }, done) => {
       let message = '';
       stream.setEncoding('utf8').on('data', (chunk: string) => {
         message += chunk;
@@ -46,6 +48,7 @@ export async function startMailServer({ tls }: { readonly tls?: Certificate } = 
         const [head = ''] = message.split('\r\n\r\n');
         letters.push({
           isSecure: secure,
+          user,
           to: envelope.rcptTo.map(({ address }) => address).join(),
           head,
           text: decoded(message),

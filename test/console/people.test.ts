@@ -69,6 +69,8 @@ describe('the people of an account', function () {
     expect((await other.get(join)).text).to.contain('become an accountant of this account');
     expect((await other.submit(join, {})).status).to.equal(303);
     expect((await members()).map(({ role }) => role).sort()).to.deep.equal(['accountant', 'owner']);
+    const [row] = await test.store.auditLog.page({ limit: 1 });
+    expect(row).to.include({ action: 'owner.accept', detail: '{"role":"accountant"}' });
   });
 
   it('are invited again with the same role, and not after the invitation is withdrawn', async () => {

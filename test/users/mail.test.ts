@@ -62,6 +62,36 @@ describe('mail', () => {
     expect(await sent(able, REMOTE, '?tls=off'), 'nobody to check the certificate').to.equal('plain');
   });
 
+  it('is sent as the user of the URL, if it has one, and by the sender that it names', async () => {
+    const { port, letters } = await start();
+    const send = async (user: string, query = '') => {
+      const mailer = createMailer(`smtp://${user}127.0.0.1:${port}${query}`, 'gate@example.com');
+      try {
+        await mailer.send({ to: 'ann@example.com', subject: 'Hello', text: 'Hello' });
+        return [letters.at(-1)?.user, /^From: (.*)$/m.exec(letters.at(-1)?.head ?? '')?.[1]?.trim()];
+      } catch (error) {
+        return String((error as { code?: unknown }).code);
+      } finally {
+        mailer.close();
+      }
+    };
+    expect(await send('gate:p%40ss@')).to.deep.equal(['gate', 'gate@example.com']);
+    expect(await send('', '?from=Gate%20%3Cother@example.com%3E')).to.deep.equal([
+      undefined,
+      'Gate <other@example.com>',
+    ]);
+    expect(await send('gate:wrong@')).to.equal('EAUTH');
+  });
+
+  it('goes nowhere if its address is a list', async () => {
+    const { url, letters } = await start();
+    const mailer = createMailer(url, 'gate@example.com');
+    const to = 'ann@example.com, eve@example.com';
+    await mailer.send({ to, subject: 'A link', text: 'secret' }).catch(() => undefined);
+    mailer.close();
+    expect(letters).to.deep.equal([]);
+  });
+
   it('rejects other values of `tls`, a percent sign that is not encoded, and senders without an address, without showing the password', () => {
     for (const [url, words] of [
       ['smtp://gate:p%40ss@mail.example.com?tls=on', 'tls may only be off'],
