@@ -8,7 +8,23 @@ import type { JsonObject } from '../../upstream/contract/provider.ts';
  * and what only older drafts of JSON Schema allow. The same object if there is nothing to mend.
  */
 export function completeSchema(schema: JsonObject): JsonObject {
-  return completeAll(completeObject(joinAlternatives(schema)));
+  return completeAll(completeObject(joinAlternatives(nameDefinitions(schema))));
+}
+
+/** Some follow references to the newer name of definitions only. */
+function nameDefinitions(schema: JsonObject): JsonObject {
+  const { definitions, $defs, ...rest } = schema;
+  if (!isRecord(definitions) || $defs !== undefined) return schema;
+  return nameReferences({ ...rest, $defs: definitions }) as JsonObject;
+}
+
+function nameReferences(value: unknown, name?: string): unknown {
+  if (Array.isArray(value)) {
+    const named = value.map((each) => nameReferences(each));
+    return named.every((each, at) => each === value[at]) ? value : named;
+  }
+  if (isRecord(value)) return mapValues(value, nameReferences);
+  return name === '$ref' && typeof value === 'string' ? value.replace(/^#\/definitions\//, '#/$defs/') : value;
 }
 
 function completeObject(schema: JsonObject): JsonObject {

@@ -154,6 +154,14 @@ const ROWS: readonly Row[] = [
     },
   ],
   [
+    'has definitions by their newer name',
+    {
+      ...object({ a: { items: { $ref: '#/definitions/x' } } }),
+      definitions: { x: { anyOf: [text, { $ref: '#/definitions/x' }] } },
+    },
+    { ...object({ a: { items: { $ref: '#/$defs/x' } } }), $defs: { x: { anyOf: [text, { $ref: '#/$defs/x' }] } } },
+  ],
+  [
     'ends where definitions name each other',
     { $ref: '#/$defs/a', $defs: { a: { anyOf: [{ $ref: '#/$defs/a' }, object({ x: text })] } } },
     { $defs: { a: { anyOf: [{ $ref: '#/$defs/a' }, object({ x: text })] } }, ...object({ x: text }) },
