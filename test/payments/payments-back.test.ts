@@ -66,6 +66,23 @@ function suite(kind: StoreKind): void {
       expect(await stage.problems()).to.deep.equal([]);
     });
 
+    it('of everything are made once, although nothing is left to give back then', async () => {
+      const payment = await credited();
+      const wish = { at: stage.now(), amount: 1000n * RUB, reason: 'wish', refund: 'rfd_all' };
+      const other = { ...wish, amount: 999n * RUB };
+      const statuses = async () => {
+        const asked = [wish, wish, other, { ...wish, refund: 'rfd_more' }];
+        const found: string[] = [];
+        for (const each of asked) found.push((await requestRefund(stage.store, payment.id, each)).status);
+        return found;
+      };
+      expect(await statuses()).to.deep.equal(['done', 'exists', 'refund_taken', 'refused']);
+      expect((await service.payments.poll(payment.id))?.phase).to.equal('refunded');
+      expect(await statuses()).to.deep.equal(['exists', 'exists', 'refund_taken', 'refused']);
+      expect(await stage.topped()).to.equal(0n);
+      expect(await stage.problems()).to.deep.equal([]);
+    });
+
     it('are refused under the id of another one: of another amount, or of another payment', async () => {
       const [one, two] = [await credited(), await credited()];
       const asked = (id: string, rub: bigint) =>
