@@ -3,7 +3,12 @@ import { expect } from 'chai';
 import { toVideoId } from '../../lib/calls/videos/job-id.ts';
 import type { ChargeOp, Operation } from '../../lib/money/decide.ts';
 import type { Payment } from '../../lib/money/payment.ts';
-import { playMoneyLeft, recordCostlyUpstream, settlePlayMoney } from '../../lib/payments/play-money.ts';
+import {
+  createCostWatch,
+  playMoneyLeft,
+  recordCostlyUpstream,
+  settlePlayMoney,
+} from '../../lib/payments/play-money.ts';
 import { StoreError } from '../../lib/store/store.ts';
 import { type FaultyStore, lose, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 import {
@@ -149,6 +154,18 @@ describe('play money beside hundreds of payments and videos', () => {
     await rejection(recordCostlyUpstream(opened.store, 'acme'));
     expect(await recordCostlyUpstream(opened.store, 'acme')).to.deep.equal([wallet]);
     expect(await recordCostlyUpstream(opened.store, 'acme'), 'known').to.deep.equal([]);
+  });
+
+  it('is refused once the store has noted that a model costs money, and its wallets are named then', async () => {
+    const warned: object[] = [];
+    const watch = createCostWatch(opened.store, { warn: (fields) => void warned.push(fields) });
+    opened.next('settings.set', refuse);
+    expect(await rejection(watch.recordCostlyUpstream('acme'))).to.be.instanceOf(StoreError);
+    expect([watch.isReal(), warned]).to.deep.equal([false, []]);
+    await watch.recordCostlyUpstream('acme');
+    expect([watch.isReal(), warned]).to.deep.equal([true, [{ accounts: [wallet] }]]);
+    await watch.recordCostlyUpstream('other');
+    expect(warned).to.have.length(1);
   });
 
   it('is not written off while the first of the videos runs', async () => {
