@@ -151,7 +151,9 @@ describe('signing in', () => {
         for (const name of names) await test.store.sessions.count(name, rule);
       }
       const before = await Promise.all(names.map((name) => test.store.sessions.attempts(name)));
-      expect((await signIn(ownerEmail)).status).to.equal(429);
+      const refused = await signIn(ownerEmail);
+      expect(refused.status).to.equal(429);
+      expect(Number(refused.headers['retry-after'])).to.be.above(0);
       expect((await comeBack()).status).to.equal(303);
       // Neither attempt extends the wait.
       expect(await Promise.all(names.map((name) => test.store.sessions.attempts(name)))).to.deep.equal(before);

@@ -48,7 +48,7 @@ function renderId(name: string): Html {
   const [id, kind = '', digits = ''] = [...name.matchAll(IDS)][0] ?? [];
   if (id !== name) return html`${name}`;
   const short = html`<code title="${name}">${kind}_…${digits.slice(-SHOWN_DIGITS)}</code>`;
-  return kind in PLACES ? html`<a href="/admin/${PLACES[kind]}/${name}">${short}</a>` : short;
+  return Object.hasOwn(PLACES, kind) ? html`<a href="/admin/${PLACES[kind]}/${name}">${short}</a>` : short;
 }
 
 /** Shortens the ids in the text. */

@@ -106,7 +106,11 @@ export const login = page({
     const event = { factor: code === '' ? ('password' as const) : getCodeFactor(code), detail };
     const result = await attemptSignIn(visit, event, () => services.signIn.signIn(credentials));
     if (result.status === 'wait')
-      return { ...loginPage(visit, { email, problem: words.wait(result.seconds) }), status: 429 };
+      return {
+        ...loginPage(visit, { email, problem: words.wait(result.seconds) }),
+        status: 429,
+        retryAfterS: result.seconds,
+      };
     if (result.status === 'wrong') return { ...loginPage(visit, { email, problem: words.wrong }), status: 401 };
     const { user, proven } = result;
     const cookies = await startSession(visit, user, { proven });
