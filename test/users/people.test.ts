@@ -5,7 +5,7 @@ import type { LinkPurpose } from '../../lib/store/ports/sessions.ts';
 import { verifyPassword } from '../../lib/users/password.ts';
 import { createPeople, type People, readEmail } from '../../lib/users/people.ts';
 import { hashToken } from '../../lib/users/token.ts';
-import { type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
+import { type FaultyStore, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 import { newId } from '../contract/store/context.ts';
 import { makeUser } from '../contract/store/people.ts';
 
@@ -180,6 +180,27 @@ describe('people', () => {
     expect(await left()).to.deep.equal([]);
     const { password } = (await store.real.users.get(user.id)) ?? {};
     expect(await verifyPassword(password ?? '', 'another long one')).to.equal(true);
+  });
+
+  it('are not told of a new password while the sessions under the old one go on', async () => {
+    const user = makeUser();
+    await store.real.users.add(user);
+    const unsure = createPeople({ store: store.store, now: () => now });
+    for (const call of ['sessions.removeUserSessions', 'sessions.removeLinks'] as const) {
+      const current = await store.real.users.get(user.id);
+      store.next(call, refuse);
+      const error = await unsure.setHash(current ?? user, 'hash').catch(({ name }) => name);
+      expect(error, call).to.equal('StoreError');
+    }
+  });
+
+  it('are guests of a demo account as its owners, without a password, and never operators', async () => {
+    const account = newId('acc');
+    const { id } = await people.addGuest(`${newId('Guest')}@Example.com`, account, 'en');
+    const guest = await store.real.users.get(id);
+    expect(guest).to.include({ operator: false, password: null, totpSecret: null, status: 'active', language: 'en' });
+    expect(guest?.email).to.match(/^guest_\w+@example\.com$/);
+    expect(await store.real.users.listAccountMembers(account)).to.deep.equal([{ user: id, account, role: 'owner' }]);
   });
 });
 
