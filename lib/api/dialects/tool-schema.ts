@@ -71,9 +71,12 @@ function readMembers(schema: JsonObject, reading: Reading): ReadonlySet<string> 
   return required;
 }
 
+/** In place of properties; a chain of thousands would overflow the stack. */
+const REFERENCES_MAX = 200;
+
 /** `#/$defs/Name` */
 function follow(reference: unknown, { root, followed }: Reading): readonly JsonObject[] {
-  if (typeof reference !== 'string' || followed.has(reference)) return [];
+  if (typeof reference !== 'string' || followed.has(reference) || followed.size >= REFERENCES_MAX) return [];
   followed.add(reference);
   const names = reference.split('/').slice(1);
   return listObjects([names.reduce<unknown>((value, name) => (isRecord(value) ? value[name] : undefined), root)]);

@@ -181,4 +181,13 @@ describe('the schema of a tool', () => {
     });
     expect(completeSchema(schema)).to.equal(schema);
   });
+
+  it('is read also if its references never seem to end', () => {
+    const names = Array.from({ length: 10_000 }, (_, at) => at);
+    const $defs = Object.fromEntries(
+      names.map((at) => [at, { $ref: `#/$defs/${at + 1}`, properties: { [at]: text } }]),
+    );
+    const { properties } = completeSchema({ $ref: '#/$defs/0', $defs });
+    expect(properties).to.have.property('0').and.equal(text);
+  });
 });
