@@ -48,6 +48,7 @@ export interface Config {
   readonly keyPrefix: string;
   readonly rateLimitPerMinute: number;
   readonly balanceRateLimitPerMinute: number;
+  readonly countRateLimitPerMinute: number;
   readonly videoRateLimitPerMinute: number;
   /** Of each key of the management API. */
   readonly managementRateLimitPerMinute: number;
@@ -143,6 +144,7 @@ const schema = Joi.object({
     .default('tg-'),
   RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(30),
   BALANCE_RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(120),
+  COUNT_RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(120),
   VIDEO_RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(120),
   MANAGEMENT_RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(300),
   PAGE_RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(300),
@@ -236,6 +238,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     keyPrefix: value.KEY_PREFIX,
     rateLimitPerMinute: value.RATE_LIMIT_PER_MINUTE,
     balanceRateLimitPerMinute: value.BALANCE_RATE_LIMIT_PER_MINUTE,
+    countRateLimitPerMinute: value.COUNT_RATE_LIMIT_PER_MINUTE,
     videoRateLimitPerMinute: value.VIDEO_RATE_LIMIT_PER_MINUTE,
     managementRateLimitPerMinute: value.MANAGEMENT_RATE_LIMIT_PER_MINUTE,
     pageRateLimitPerMinute: value.PAGE_RATE_LIMIT_PER_MINUTE,

@@ -161,6 +161,7 @@ export async function createTestGateway(options: TestGatewayOptions = {}): Promi
   }
 }
 
+const RATES = ['RATE', 'BALANCE_RATE', 'COUNT_RATE', 'MANAGEMENT_RATE', 'PAGE_RATE', 'VIDEO_RATE'];
 /** What no test should have to think of. */
 const DEFAULTS = {
   PORT: '0',
@@ -168,11 +169,7 @@ const DEFAULTS = {
   LOG_LEVEL: 'silent',
   DRAIN_MS: '0',
   VIDEO_POLL_MS: '50',
-  RATE_LIMIT_PER_MINUTE: '100000',
-  BALANCE_RATE_LIMIT_PER_MINUTE: '100000',
-  MANAGEMENT_RATE_LIMIT_PER_MINUTE: '100000',
-  VIDEO_RATE_LIMIT_PER_MINUTE: '100000',
-  PAGE_RATE_LIMIT_PER_MINUTE: '100000',
+  ...Object.fromEntries(RATES.map((rate) => [`${rate}_LIMIT_PER_MINUTE`, '100000'])),
 };
 const STDERR = 2;
 

@@ -174,6 +174,7 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   },
   RATE_LIMIT_PER_MINUTE: count('rateLimitPerMinute', 30),
   MANAGEMENT_RATE_LIMIT_PER_MINUTE: count('managementRateLimitPerMinute', 300),
+  COUNT_RATE_LIMIT_PER_MINUTE: count('countRateLimitPerMinute', 120),
   BALANCE_RATE_LIMIT_PER_MINUTE: count('balanceRateLimitPerMinute', 120),
   VIDEO_RATE_LIMIT_PER_MINUTE: count('videoRateLimitPerMinute', 120),
   PAGE_RATE_LIMIT_PER_MINUTE: count('pageRateLimitPerMinute', 300),

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
+import type { LimitRule } from '../accounts/rate-limiter.ts';
 import { faultWithWallet, isFault, walletPage } from '../base/faults.ts';
 import { GONE } from '../calls/context.ts';
 import type { MemoryReservation } from '../http/memory-quota.ts';
@@ -42,19 +43,20 @@ export interface PaidRequest {
 export type PaidHandler = (paid: PaidRequest) => Promise<Lifecycle.ReturnValueTypes>;
 
 /**
- * A `POST` that counts towards the shared bucket. A client that leaves gets no answer, which is not an error. Calls that
- * cost nothing take no idempotency key, and ignore one.
+ * A `POST` that counts towards the shared bucket, unless it is free and has one of its own. A client that leaves gets no
+ * answer, which is not an error. Calls that cost nothing take no idempotency key, and ignore one.
  */
 export function paidRoute(
   path: string,
   services: Services,
   handle: PaidHandler,
-  { takesIdempotencyKey = true }: { readonly takesIdempotencyKey?: boolean } = {},
+  { freeLimit }: { readonly freeLimit?: LimitRule } = {},
 ): ServerRoute {
+  const isPaid = freeLimit === undefined;
   return {
     method: 'POST',
     path,
-    options: { plugins: { limit: services.limits.generate } },
+    options: { plugins: { limit: freeLimit ?? services.limits.generate } },
     handler: (request, h) =>
       new Promise((resolve, reject) => {
         const state = getRequestState(request);
@@ -63,21 +65,21 @@ export function paidRoute(
           resolve(h.abandon);
           forgetAbandoned(request);
         };
-        const paid = openPaidRequest({ request, h, services, onBegun }, takesIdempotencyKey);
+        const paid = openPaidRequest({ request, h, services, onBegun }, isPaid);
         // What costs nothing needs no turn.
-        serve(paid, takesIdempotencyKey ? (one) => handleInTurn(one, handle) : handle).then(resolve, reject);
+        serve(paid, isPaid ? (one) => handleInTurn(one, handle) : handle).then(resolve, reject);
       }),
   };
 }
 
 type Route = Pick<PaidRequest, 'request' | 'h' | 'services' | 'onBegun'>;
 
-function openPaidRequest(route: Route, takesIdempotencyKey: boolean): PaidRequest {
+function openPaidRequest(route: Route, isPaid: boolean): PaidRequest {
   const { request, h, services, onBegun } = route;
   const state = getRequestState(request);
   const holder = getKeyHolder(request);
   const headers = commonHeaders(request);
-  const takesKey = takesIdempotencyKey && hasIdempotencyKey(request);
+  const takesKey = isPaid && hasIdempotencyKey(request);
   const idempotency = takesKey ? openIdempotentCall({ request, state, holder }, services) : undefined;
   const reservation = services.memoryQuota.reserve(holder.id);
   const answerMemory = new AnswerMemory(services.memoryQuota, holder.id);

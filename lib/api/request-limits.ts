@@ -31,7 +31,7 @@ export function includesAddress(addresses: readonly string[], address: string): 
   return matches(address);
 }
 
-/** The rule of requests that generate. Others, such as polling a video, keep the rate of the service. */
+/** The rule of requests that generate. Others, such as counts of tokens and polls of a video, keep the rate of the service. */
 export const GENERATE = 'generate';
 
 /**
@@ -52,10 +52,11 @@ export function listRules(
 
 /** The rates of keys by default. */
 export function readRateLimits(config: Config): Services['limits'] {
-  const { rateLimitPerMinute, balanceRateLimitPerMinute, videoRateLimitPerMinute } = config;
-  const { managementRateLimitPerMinute } = config;
+  const { rateLimitPerMinute, countRateLimitPerMinute, balanceRateLimitPerMinute } = config;
+  const { videoRateLimitPerMinute, managementRateLimitPerMinute } = config;
   return {
     generate: { name: GENERATE, perMinute: rateLimitPerMinute },
+    count: { name: 'count', perMinute: countRateLimitPerMinute },
     balance: { name: 'balance', perMinute: balanceRateLimitPerMinute },
     videos: { name: 'videos', perMinute: videoRateLimitPerMinute },
     management: { name: 'management', perMinute: managementRateLimitPerMinute },

@@ -55,8 +55,8 @@ export interface Services {
   readonly topups: Pick<AutoTopup, 'reportRefusal'>;
   readonly log: Logger;
   readonly bodyLimits: BodyLimits;
-  /** The rate limits of generating endpoints, of the balance, of video polls, and of the management API. */
-  readonly limits: Readonly<Record<'generate' | 'balance' | 'videos' | 'management', LimitRule>>;
+  /** The rate limits of generating endpoints, of counted tokens, of the balance, of video polls, and of the management API. */
+  readonly limits: Readonly<Record<'generate' | 'count' | 'balance' | 'videos' | 'management', LimitRule>>;
   /** A client that reads nothing for this long counts as gone. */
   readonly clientStallMs: number;
   /** Base URL of our links, without a trailing slash. A function, because the port may be unknown before the start. */

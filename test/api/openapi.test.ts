@@ -47,7 +47,12 @@ describe('the API document', () => {
 
   before(async () => {
     upstream = await startUpstream();
-    const env = { PUBLIC_URL: `${PUBLIC_URL}/`, RATE_LIMIT_PER_MINUTE: '5', BALANCE_RATE_LIMIT_PER_MINUTE: '5' };
+    const env = {
+      PUBLIC_URL: `${PUBLIC_URL}/`,
+      RATE_LIMIT_PER_MINUTE: '5',
+      COUNT_RATE_LIMIT_PER_MINUTE: '5',
+      BALANCE_RATE_LIMIT_PER_MINUTE: '5',
+    };
     const smart = { lite: 'model-a', standard: 'model-a', heavy: 'model-a' };
     gateway = await startGateway({
       catalog: chatCatalog(upstream.url, { smart }),

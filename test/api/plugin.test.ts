@@ -15,7 +15,7 @@ describe('the plugin of the API', () => {
     const limit = { name: 'any', perMinute: 100 };
     const services: Partial<Services> = {
       holders: { find: () => undefined } as unknown as Services['holders'],
-      limits: { generate: limit, balance: limit, videos: limit, management: limit },
+      limits: { generate: limit, count: limit, balance: limit, videos: limit, management: limit },
       store: {} as Services['store'],
       config: { keyPrefix: 'tg-' } as Services['config'],
       publicUrl: () => 'http://here',

@@ -21,7 +21,7 @@ describe('counting tokens', () => {
     const smart = { lite: 'model-a', standard: 'model-a', heavy: 'model-a' };
     gateway = await startGateway({
       catalog: chatCatalog(upstream.url, { smart }),
-      env: { RATE_LIMIT_PER_MINUTE: '4' },
+      env: { RATE_LIMIT_PER_MINUTE: '2', COUNT_RATE_LIMIT_PER_MINUTE: '4' },
     });
   });
   beforeEach(() => upstream.behave(chatAnswer('Hello.', { input: 7, output: 400 })));
@@ -85,10 +85,14 @@ describe('counting tokens', () => {
     }
   });
 
-  it('counts towards the bucket of calls', async () => {
+  it('has a rate of its own, which leaves that of calls alone', async () => {
     const { key } = await gateway.account();
-    for (let at = 0; at < 3; at += 1) await send(gateway.url + COUNT, { key, body: ask('hi') });
-    expect((await send(gateway.url + MESSAGES, { key, body: ask('hi') })).status).to.equal(200);
+    for (let at = 0; at < 4; at += 1) {
+      expect((await send(gateway.url + COUNT, { key, body: ask('hi') })).status).to.equal(200);
+    }
+    for (let at = 0; at < 2; at += 1) {
+      expect((await send(gateway.url + MESSAGES, { key, body: ask('hi') })).status).to.equal(200);
+    }
     const limited = await send(gateway.url + COUNT, { key, body: ask('hi') });
     expect([limited.status, limited.json.error.type]).to.deep.equal([429, 'rate_limit_error']);
   });

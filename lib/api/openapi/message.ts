@@ -127,7 +127,7 @@ const COUNT: Json = {
   summary: 'Count input tokens',
   description:
     'Returns the estimate that the reserve of the same message is based on. No model is called, no linked image is ' +
-    'fetched and nothing is charged. Counts towards the rate limit of generating endpoints.',
+    'fetched and nothing is charged. Has a separate rate limit of 120 requests per minute and key by default.',
   requestBody: {
     required: true,
     content: json(ref('MessageRequest'), {

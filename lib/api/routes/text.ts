@@ -37,8 +37,8 @@ export function textRoutes(services: Services): readonly ServerRoute[] {
     textRoute('/api/v1/messages', messageDialect, services),
     textRoute('/api/v1/chat/completions', chatDialect, services),
     textRoute('/api/v1/responses', responsesDialect, services),
-    // Free, but counts towards the rate limit of paid calls: estimating a long text is work, too.
-    paidRoute('/api/v1/messages/count_tokens', services, countTokens, { takesIdempotencyKey: false }),
+    // Agents ask for dozens of counts when they start: these must not take the place of their first message.
+    paidRoute('/api/v1/messages/count_tokens', services, countTokens, { freeLimit: services.limits.count }),
   ];
 }
 
