@@ -7,6 +7,6 @@
 const FORMULA = /(?<=^|[,;\t\r\n])(?=[=+\-@\t\r＝＋－＠])/g;
 
 /** With an apostrophe before everything that a spreadsheet would run. */
-export function defuseFormulas(text: string): string {
+export function escapeFormulas(text: string): string {
   return text.replace(FORMULA, "'");
 }

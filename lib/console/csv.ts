@@ -1,7 +1,7 @@
 // Streams tables as CSV; texts that a spreadsheet would run as formulas are escaped.
 import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
-import { defuseFormulas } from '../base/spreadsheet.ts';
+import { escapeFormulas } from '../base/spreadsheet.ts';
 import { formatRub, type Micro } from '../money/money.ts';
 import { formatMoment } from '../money/period.ts';
 import type { Language } from './language.ts';
@@ -36,7 +36,7 @@ export function createCsv(
 }
 
 function formatCell(cell: Cell, russian: boolean): string {
-  if (typeof cell === 'string') return defuseFormulas(cell);
+  if (typeof cell === 'string') return escapeFormulas(cell);
   if (typeof cell === 'object' && 'at' in cell) return formatTyped(cell);
   const text = typeof cell === 'number' ? String(cell) : formatRub(cell.rub);
   return russian ? text.replace('.', ',') : text;

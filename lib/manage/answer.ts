@@ -1,5 +1,5 @@
 // What an action answers: an object for programs, and short aligned text for people.
-import { defuseFormulas } from '../base/spreadsheet.ts';
+import { escapeFormulas } from '../base/spreadsheet.ts';
 import { formatRub, type Micro, toRub } from '../money/money.ts';
 import type { Allowance } from '../store/ports/accounts.ts';
 
@@ -33,10 +33,10 @@ export function formatTable(head: readonly string[], rows: readonly (readonly st
   return all.map((row) => line(row).join('  ').trimEnd()).join('\n');
 }
 
-/** Lines of comma-separated values (RFC 4180). Text that a spreadsheet would run as a formula is defused. */
+/** Lines of comma-separated values (RFC 4180). Text that a spreadsheet would run as a formula is escaped. */
 export function formatCsv(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const toCell = (cell: string) => {
-    const plain = /^-\d+(\.\d+)?$/.test(cell) ? cell : defuseFormulas(cell);
+    const plain = /^-\d+(\.\d+)?$/.test(cell) ? cell : escapeFormulas(cell);
     return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
   };
   return [head, ...rows].map((row) => `${row.map(toCell).join(',')}\n`).join('');

@@ -1,6 +1,6 @@
 // Texts that a spreadsheet would run as formulas.
 import { expect } from 'chai';
-import { defuseFormulas } from '../../lib/base/spreadsheet.ts';
+import { escapeFormulas } from '../../lib/base/spreadsheet.ts';
 
 describe('formulas in texts for spreadsheets', () => {
   const texts = {
@@ -18,6 +18,6 @@ describe('formulas in texts for spreadsheets', () => {
     '': '',
   };
   for (const [text, written] of Object.entries(texts)) {
-    it(`are text: ${JSON.stringify(text)}`, () => expect(defuseFormulas(text)).to.equal(written));
+    it(`are text: ${JSON.stringify(text)}`, () => expect(escapeFormulas(text)).to.equal(written));
   }
 });

@@ -4,7 +4,7 @@ import { toJson, withoutControls } from '../../lib/cli/output.ts';
 import { formatCsv, formatPairs, formatTable } from '../../lib/manage/answer.ts';
 
 describe('cli output', () => {
-  it('quotes CSV values that need it, and defuses formulas', () => {
+  it('quotes CSV values that need it, and escapes formulas', () => {
     const cells: Readonly<Record<string, string>> = {
       plain: 'plain',
       'a,b': '"a,b"',

@@ -3,16 +3,16 @@ import { expect } from 'chai';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
 import type { Charge } from '../../lib/money/decide.ts';
 import { parseRub } from '../../lib/money/money.ts';
+import {
+  type AudioCounts,
+  askWithRecording,
+  audioCatalog,
+  audioChatAnswer,
+  audioContentsAnswer,
+} from '../../testkit/audio-calls.ts';
 import { CHAT, MESSAGES, open, readHead, send, until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
-import {
-  type SpokenCounts,
-  speak,
-  spokenCatalog,
-  spokenChatAnswer,
-  spokenContentsAnswer,
-} from '../../testkit/spoken-calls.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { chatChunk, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import type { StoreDatabase } from '../contract/store/context.ts';
@@ -33,7 +33,7 @@ for (const kind of longer([SQLITE], STORES)) {
     before(async () => {
       database = await kind.create();
       upstream = await startUpstream();
-      gateway = await startGateway({ catalog: spokenCatalog(upstream.url), database: database.url });
+      gateway = await startGateway({ catalog: audioCatalog(upstream.url), database: database.url });
       account = await gateway.account('100000');
     });
     afterEach(() => gateway.checkMoney());
@@ -46,9 +46,9 @@ for (const kind of longer([SQLITE], STORES)) {
     const chargeOf = async (id: unknown) => (await gateway.store.ledger.charge(String(id))) as Charge;
     const usageOf = ({ usage }: Charge) => JSON.parse(usage ?? '{}');
 
-    async function call(counts: SpokenCounts, { model = 'chat-a', path = CHAT } = {}) {
-      upstream.behave(model === 'chat-a' ? spokenChatAnswer(counts) : spokenContentsAnswer(counts));
-      const reply = await send(gateway.url + path, { key: account.key, body: speak(model, RECORDING) });
+    async function call(counts: AudioCounts, { model = 'chat-a', path = CHAT } = {}) {
+      upstream.behave(model === 'chat-a' ? audioChatAnswer(counts) : audioContentsAnswer(counts));
+      const reply = await send(gateway.url + path, { key: account.key, body: askWithRecording(model, RECORDING) });
       expect(reply.status, reply.text).to.equal(200);
       return { json: reply.json, charge: await chargeOf(reply.headers['x-request-id']) };
     }
@@ -98,8 +98,8 @@ for (const kind of longer([SQLITE], STORES)) {
 
     it('set the price of audio aside for what a vendor may count above that', async () => {
       const refused = async (max_cost_rub: number) => {
-        upstream.behave(spokenChatAnswer({ prompt: 10_000, audio: 8000, output: 1000 }));
-        const body = speak('chat-a', RECORDING, { max_cost_rub });
+        upstream.behave(audioChatAnswer({ prompt: 10_000, audio: 8000, output: 1000 }));
+        const body = askWithRecording('chat-a', RECORDING, { max_cost_rub });
         return (await send(gateway.url + CHAT, { key: account.key, body })).status;
       };
       // 14.0016 held, and 190,000 × 1,200.
@@ -111,7 +111,10 @@ for (const kind of longer([SQLITE], STORES)) {
         response.writeHead(200, SSE);
         response.write(chatChunk('Hello '));
       });
-      const sent = open(gateway.url + CHAT, { key: account.key, body: speak('chat-a', RECORDING, { stream: true }) });
+      const sent = open(gateway.url + CHAT, {
+        key: account.key,
+        body: askWithRecording('chat-a', RECORDING, { stream: true }),
+      });
       const head = await readHead(sent);
       await new Promise((resolve) => head.once('data', resolve));
       const id = head.headers['x-request-id'];
@@ -123,7 +126,7 @@ for (const kind of longer([SQLITE], STORES)) {
     });
 
     it('record the overshoot of audio that nobody sent', async () => {
-      upstream.behave(spokenChatAnswer({ prompt: 10_000, audio: 8000, output: 10 }));
+      upstream.behave(audioChatAnswer({ prompt: 10_000, audio: 8000, output: 10 }));
       const messages = [{ role: 'user', content: 'word '.repeat(8000) }];
       const body = { model: 'chat-a', max_tokens: 2000, messages };
       const reply = await send(gateway.url + CHAT, { key: account.key, body });
@@ -137,21 +140,21 @@ for (const kind of longer([SQLITE], STORES)) {
       const cost = { currency: 'USD', input: '0.25', audio: '0.5', output: '1.5' };
       const routes = [{ upstream: 'chat', model: 'c', cost }];
       const models = [{ id: 'chat-a', type: 'text', provider: 'Test', audio: true, price: { markup: '1.5' }, routes }];
-      gateway.writeCatalog(spokenCatalog(upstream.url, { models }));
+      gateway.writeCatalog(audioCatalog(upstream.url, { models }));
       expect(await gateway.gateway.reload()).to.equal(true);
       const { json, charge } = await call({ prompt: 500_000, audio: 400_000, output: 1000 });
       // 0.025 + 0.2 + 0.0015 dollars at 100 roubles, and half as much again.
       expect([charge.charged, json.billing.rub_per_mtok_audio]).to.deep.equal([rub('33.975'), 75]);
       const [attempt] = await gateway.store.attempts.list([charge.id]);
       expect(attempt?.cost?.costRub).to.equal(rub('22.65'));
-      gateway.writeCatalog(spokenCatalog(upstream.url));
+      gateway.writeCatalog(audioCatalog(upstream.url));
       expect(await gateway.gateway.reload()).to.equal(true);
     });
 
     it('add audio up in the usage', async () => {
       const { id, key } = await gateway.account('1000');
-      upstream.behave(spokenChatAnswer({ prompt: 10_000, audio: 8000, output: 10 }));
-      for (let at = 0; at < 2; at += 1) await send(gateway.url + CHAT, { key, body: speak('chat-a', 100) });
+      upstream.behave(audioChatAnswer({ prompt: 10_000, audio: 8000, output: 10 }));
+      for (let at = 0; at < 2; at += 1) await send(gateway.url + CHAT, { key, body: askWithRecording('chat-a', 100) });
       await foldUsage(gateway.store, id);
       const [text] = await gateway.store.usage.sums(id, { by: 'kind' });
       expect(text).to.include({ tokensInput: 4000, tokensAudio: 16_000, tokensOutput: 20 });

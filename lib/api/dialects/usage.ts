@@ -3,8 +3,8 @@ import { countPrompt } from '../../money/price.ts';
 import type { UsageCounts } from '../../stream/provider-part.ts';
 
 /**
- * `input_tokens` includes audio, and excludes what was read from a cache or written to one. Clients keep a count that was `sentBefore` until
- * there is another, so that one is replaced by a zero, too.
+ * `input_tokens` includes audio, and excludes what was read from a cache or written to one. Clients keep a count that was
+ * `sentBefore` until there is another, so that one is replaced by a zero, too.
  */
 export function messageUsage(usage: UsageCounts, sentBefore: UsageCounts = {}): object {
   const { input = 0, audio = 0, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, output = 0 } = usage;

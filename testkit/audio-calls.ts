@@ -2,11 +2,11 @@
 import { type Behaviour, chatChunk, SSE } from './upstream.ts';
 
 /** RUB per 1M tokens. */
-const SPOKEN_PRICE = { input: '200', audio: '1200', cacheRead: '20', output: '1000' };
+const AUDIO_PRICE = { input: '200', audio: '1200', cacheRead: '20', output: '1000' };
 
 /** `chat-a` is on a chat upstream, `contents-a` on one of the contents format. */
-export function spokenCatalog(url: string, more: object = {}): object {
-  const model = { type: 'text', provider: 'Test', audio: true, price: SPOKEN_PRICE };
+export function audioCatalog(url: string, more: object = {}): object {
+  const model = { type: 'text', provider: 'Test', audio: true, price: AUDIO_PRICE };
   return {
     rates: { USD: { rub: '100', from: '2026-01-01' } },
     upstreams: {
@@ -21,7 +21,7 @@ export function spokenCatalog(url: string, more: object = {}): object {
   };
 }
 
-export interface SpokenCounts {
+export interface AudioCounts {
   /** The whole prompt. */
   readonly prompt: number;
   /** Absent: not counted apart. */
@@ -30,7 +30,7 @@ export interface SpokenCounts {
   readonly output: number;
 }
 
-export function spokenChatAnswer({ prompt, audio, read = 0, output }: SpokenCounts): Behaviour {
+export function audioChatAnswer({ prompt, audio, read = 0, output }: AudioCounts): Behaviour {
   const usage = {
     prompt_tokens: prompt,
     completion_tokens: output,
@@ -47,7 +47,7 @@ export function spokenChatAnswer({ prompt, audio, read = 0, output }: SpokenCoun
   };
 }
 
-export function spokenContentsAnswer({ prompt, audio, read = 0, output }: SpokenCounts): Behaviour {
+export function audioContentsAnswer({ prompt, audio, read = 0, output }: AudioCounts): Behaviour {
   const candidate = { content: { role: 'model', parts: [{ text: 'Hello there.' }] }, finishReason: 'STOP', index: 0 };
   const usageMetadata = {
     promptTokenCount: prompt,
@@ -63,7 +63,7 @@ export function spokenContentsAnswer({ prompt, audio, read = 0, output }: Spoken
 }
 
 /** A body with a recording of so many bytes, a hundredth of them tokens. */
-export function speak(model: string, bytes: number, more: object = {}): object {
+export function askWithRecording(model: string, bytes: number, more: object = {}): object {
   const input_audio = { data: Buffer.alloc(bytes, 1).toString('base64'), format: 'mp3' };
   const content = [
     { type: 'text', text: 'What is said?' },

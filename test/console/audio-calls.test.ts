@@ -1,9 +1,9 @@
 // What an owner and an operator see of recordings: prices, calls, usage and the form of a price, in both languages.
 import { expect } from 'chai';
+import { askWithRecording, audioCatalog, audioChatAnswer } from '../../testkit/audio-calls.ts';
 import { CHAT, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { hiddenFields, setUpOperator, setUpOwner, type Visitor } from '../../testkit/pages.ts';
-import { speak, spokenCatalog, spokenChatAnswer } from '../../testkit/spoken-calls.ts';
 import { startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 describe('pages about recordings', () => {
@@ -14,13 +14,16 @@ describe('pages about recordings', () => {
   let call = '';
 
   before(async () => {
-    upstream = await startUpstream(spokenChatAnswer({ prompt: 10_000, audio: 8000, output: 1000 }));
+    upstream = await startUpstream(audioChatAnswer({ prompt: 10_000, audio: 8000, output: 1000 }));
     const cost = { currency: 'USD', input: '1', audio: '8', cacheRead: '0.1', output: '5' };
     const costs = { chat: { c: cost }, contents: { g: cost } };
-    test = await startGateway({ catalog: spokenCatalog(upstream.url, { costs }) });
+    test = await startGateway({ catalog: audioCatalog(upstream.url, { costs }) });
     account = await test.account('10000');
     owner = await setUpOwner(test, account.id);
-    const { headers, status, text } = await send(test.url + CHAT, { key: account.key, body: speak('chat-a', 1000) });
+    const { headers, status, text } = await send(test.url + CHAT, {
+      key: account.key,
+      body: askWithRecording('chat-a', 1000),
+    });
     expect(status, text).to.equal(200);
     call = `/account/calls/${headers['x-request-id']}`;
   });
