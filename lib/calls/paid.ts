@@ -12,6 +12,8 @@ export interface PaidCall<Result, Due extends CallCost = CallCost> {
   readonly context: CallContext;
   /** What is held before the call. */
   readonly terms: Pick<HoldRequest, 'kind' | 'model' | 'prices' | 'amount' | 'excess'>;
+  /** Asks the upstreams, once the money is held. If it throws or rejects, the call has failed. */
+  ask(): Promise<Ending<Result>>;
   /** How much the call has used above its hold so far, if it can exceed it. */
   overshoot?(held: Micro): Micro;
   /** The cost of the call by its ending; undefined releases the hold in full. Called once. */
@@ -26,72 +28,60 @@ export interface PaidEnding<Result, Due extends CallCost = CallCost> {
   readonly paid: Settlement;
 }
 
-/** Money held for a call. */
-export interface HeldCall {
-  readonly hold: Hold;
-  /** The call no longer counts as running. */
-  readonly remove: () => void;
-}
-
 export interface PaidCalls {
-  /** Rejects with a fault if nothing could be held; then no upstream may be called. */
-  hold(call: PaidCall<never>): Promise<HeldCall>;
-  /** Ends the hold when the upstream has ended, whose rejection fails the call. Called once for each hold, at once. */
-  settle<Result, Due extends CallCost>(
-    call: PaidCall<Result, Due>,
-    held: HeldCall,
-    asking: Promise<Ending<Result>>,
-  ): Promise<PaidEnding<Result, Due>>;
+  /**
+   * Holds, asks, and settles or releases. Rejects with a fault if nothing could be held; then no upstream is asked. However
+   * asking ends, the call is settled, and this resolves.
+   */
+  run<Result, Due extends CallCost>(call: PaidCall<Result, Due>): Promise<PaidEnding<Result, Due>>;
   /** What the running calls of a wallet have used above their holds: a call that is charged up front has to leave it. */
   owed(wallet: string): Micro;
 }
 
 export function createPaidCalls(ledger: Ledger): PaidCalls {
   const running = createRunningCalls();
+
+  async function hold({ context, terms }: Pick<PaidCall<unknown>, 'context' | 'terms'>): Promise<Hold> {
+    context.signal.throwIfAborted();
+    refuseAboveMaxCost(context.maxCost, { ...terms, amount: terms.amount + (terms.excess ?? 0n) });
+    const start = ({ budget, caps }: CallBudgets = context) =>
+      ledger.hold({
+        ...terms,
+        chargeId: context.requestId,
+        wallet: context.accountId,
+        key: context.keyId,
+        budget,
+        caps,
+        idempotency: context.idempotency,
+        owed: running.overshoot(context.accountId),
+        waitedMs: context.waitedMs ?? 0,
+      });
+    // Last, so that a call waits for its turn only if there is money for it.
+    return context.takePlace?.(start, terms.model) ?? start();
+  }
+
   return {
-    async hold(call) {
+    async run<Result, Due extends CallCost>(call: PaidCall<Result, Due>): Promise<PaidEnding<Result, Due>> {
       const { context, terms } = call;
-      context.signal.throwIfAborted();
-      refuseAboveMaxCost(context.maxCost, { ...terms, amount: terms.amount + (terms.excess ?? 0n) });
-      const start = ({ budget, caps }: CallBudgets = context) =>
-        ledger.hold({
-          ...terms,
-          chargeId: context.requestId,
-          wallet: context.accountId,
-          key: context.keyId,
-          budget,
-          caps,
-          idempotency: context.idempotency,
-          owed: running.overshoot(context.accountId),
-          waitedMs: context.waitedMs ?? 0,
-        });
-      // Last, so that a call waits for its turn only if there is money for it.
-      const hold = await (context.takePlace?.(start, terms.model) ?? start());
+      const held = await hold(call);
       // The ledger already counts `excess`.
-      const known = hold.charge.reserved + (terms.excess ?? 0n);
-      return { hold, remove: running.add(context.accountId, () => call.overshoot?.(known) ?? 0n) };
-    },
-    async settle<Result, Due extends CallCost>(
-      call: PaidCall<Result, Due>,
-      { hold, remove }: HeldCall,
-      asking: Promise<Ending<Result>>,
-    ): Promise<PaidEnding<Result, Due>> {
+      const known = held.charge.reserved + (terms.excess ?? 0n);
+      const remove = running.add(context.accountId, () => call.overshoot?.(known) ?? 0n);
       let upstreamEnding: Ending<Result>;
       try {
-        upstreamEnding = await asking;
+        upstreamEnding = await call.ask();
       } catch (error) {
-        const { signal } = call.context;
-        upstreamEnding = signal.aborted ? toAbortEnding(signal) : toErrorEnding(error);
+        upstreamEnding = context.signal.aborted ? toAbortEnding(context.signal) : toErrorEnding(error);
       }
       // If many clients leave at once, all their upstreams are closed before the first call is billed.
       if (upstreamEnding.type === 'gone') await waitTwoTicks();
       const { ending, due } = computeBill(call, upstreamEnding);
       const { attempts } = call;
       const paid = await (due
-        ? ledger.settle(hold, { amount: due.amount, usage: due.usage, attempts })
-        : ledger.release(hold, attempts));
+        ? ledger.settle(held, { amount: due.amount, usage: due.usage, attempts })
+        : ledger.release(held, attempts));
       remove();
-      call.context.log.note(logFields(ending, due, paid));
+      context.log.note(logFields(ending, due, paid));
       return { ending, due, paid };
     },
     owed: running.overshoot,

@@ -1,21 +1,12 @@
 // Paid calls on a real ledger: the order in which calls that end together are asked, ended and billed.
 import { expect } from 'chai';
 import { type CallContext, GONE } from '../../lib/calls/context.ts';
-import type { Ending } from '../../lib/calls/ending.ts';
-import { createPaidCalls, type PaidCall, type PaidCalls } from '../../lib/calls/paid.ts';
-import { type CallCost, createLedger, type Ledger } from '../../lib/ledger/ledger.ts';
+import { createPaidCalls } from '../../lib/calls/paid.ts';
+import { createLedger, type Ledger } from '../../lib/ledger/ledger.ts';
 import { type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
 
 const RUB = 1_000_000n;
 const quiet = { debug: () => undefined, warn: () => undefined, error: () => undefined };
-
-type AskedCall<Result, Owed extends CallCost> = PaidCall<Result, Owed> & { ask(): Promise<Ending<Result>> };
-
-/** As an engine does. */
-async function run<Result, Owed extends CallCost>(calls: PaidCalls, { ask, ...call }: AskedCall<Result, Owed>) {
-  const held = await calls.hold(call);
-  return calls.settle(call, held, ask());
-}
 
 describe('paid calls', () => {
   let store: FaultyStore;
@@ -34,7 +25,7 @@ describe('paid calls', () => {
     const ledger = createLedger({ store: store.store, ownerId: 'me', leaseMs: 60_000, log: quiet });
     const errors: object[] = [];
     const context = contextOf('req-broken', wallet, new AbortController().signal);
-    const { ending, due, paid } = await run(createPaidCalls(ledger), {
+    const { ending, due, paid } = await createPaidCalls(ledger).run({
       context: { ...context, log: { ...context.log, error: (fields) => void errors.push(fields) } },
       terms: { kind: 'text', model: 'm', prices: '{}', amount: 10n * RUB },
       attempts: [],
@@ -52,7 +43,7 @@ describe('paid calls', () => {
   it('are settled, not returned, if their usage costs nothing', async () => {
     const wallet = await store.wallet();
     const ledger = createLedger({ store: store.store, ownerId: 'me', leaseMs: 60_000, log: quiet });
-    const { paid } = await run(createPaidCalls(ledger), {
+    const { paid } = await createPaidCalls(ledger).run({
       context: contextOf('req-free', wallet, new AbortController().signal),
       terms: { kind: 'text', model: 'm', prices: '{}', amount: RUB },
       attempts: [],
@@ -80,16 +71,16 @@ describe('paid calls', () => {
     const told = { requestId: 'req-all', budget, caps, idempotency, waitedMs: 7 };
     const inside = { ...contextOf('req-inside', wallet, new AbortController().signal) };
     const call = { terms, attempts: [], computeDue: () => undefined };
-    await run(calls, {
+    await calls.run({
       ...call,
       context: { ...inside, ...told },
       overshoot: (reserved) => reserved + 1n,
       async ask() {
-        await run(calls, { ...call, context: inside, ask: async () => ({ type: 'gone' }) });
+        await calls.run({ ...call, context: inside, ask: async () => ({ type: 'gone' }) });
         return { type: 'gone' };
       },
     });
-    await run(calls, {
+    await calls.run({
       ...call,
       context: { ...inside, requestId: 'req-after' },
       ask: async () => ({ type: 'gone' }),
@@ -116,12 +107,12 @@ describe('paid calls', () => {
         return ledger.hold(request);
       },
       async settle(hold, due) {
-        await run(calls, { ...call, context: contextOf('req-beside', wallet, signal), computeDue: () => undefined });
+        await calls.run({ ...call, context: contextOf('req-beside', wallet, signal), computeDue: () => undefined });
         return ledger.settle(hold, due);
       },
     });
     const usage = { tokens_input: 1, tokens_output: 1 };
-    await run(calls, {
+    await calls.run({
       ...call,
       context: contextOf('req-above', wallet, signal),
       overshoot: () => RUB,
@@ -134,7 +125,7 @@ describe('paid calls', () => {
     const wallet = await store.wallet();
     const ledger = createLedger({ store: store.store, ownerId: 'me', leaseMs: 60_000, log: quiet });
     const events: string[] = [];
-    await run(createPaidCalls(ledger), {
+    await createPaidCalls(ledger).run({
       context: contextOf('req-finished', wallet, new AbortController().signal),
       terms: { kind: 'text', model: 'm', prices: '{}', amount: 10n * RUB },
       attempts: [],
@@ -154,7 +145,7 @@ describe('paid calls', () => {
     const events: string[] = [];
     const controllers = ['one', 'two', 'three'].map((name) => ({ name, controller: new AbortController() }));
     const runs = controllers.map(({ name, controller }) =>
-      run(calls, {
+      calls.run({
         context: contextOf(`req-${name}`, wallet, controller.signal),
         terms: { kind: 'text', model: 'm', prices: '{}', amount: 10n * RUB },
         attempts: [],

@@ -14,7 +14,7 @@ import type { CallContext } from '../context.ts';
 import { attemptUntilDeadline } from '../deadline-attempt.ts';
 import type { Ending } from '../ending.ts';
 import type { RouteHealth } from '../health.ts';
-import type { PaidCall, PaidCalls } from '../paid.ts';
+import type { PaidCalls } from '../paid.ts';
 import { askRoutes, type OnAttempt } from '../routes.ts';
 import { judgeCount } from './estimate.ts';
 import { type EmbeddingEstimate, type EmbeddingRequest, listSuitableRoutes } from './request.ts';
@@ -58,11 +58,7 @@ export function createEmbeddingEngine(options: EmbeddingEngineOptions): Embeddin
     async run({ model, request, estimate }, context) {
       context.log.note({ model: model.id });
       const attempts = new AttemptLog(model.id);
-      let wasAsked = false;
-      const onAsk = () => {
-        wasAsked = true;
-      };
-      const ordered: PaidCall<Embeddings, EmbeddingCost> = {
+      const { ending, due, paid } = await paidCalls.run<Embeddings, EmbeddingCost>({
         context,
         attempts: attempts.list,
         terms: {
@@ -71,38 +67,30 @@ export function createEmbeddingEngine(options: EmbeddingEngineOptions): Embeddin
           prices: model.prices,
           amount: computeEmbeddingHold(model, estimate),
         },
-        // A client that leaves still pays: the upstream counts the input when it gets it.
+        ask() {
+          const deadline = performance.now() + totalTimeoutMs;
+          return askRoutes({
+            routes: health.inOrder({ ...model, routes: listSuitableRoutes(model, request) }),
+            health,
+            context,
+            deadline,
+            onAttempt,
+            isCommitted: () => false,
+            attempt: (route, onFirst) =>
+              attempts.record(
+                route,
+                (onRun) => attemptVectors({ route, request, signal: context.signal, deadline, onFirst, onRun }),
+                (ended) => measureAttempt(ended, estimate),
+              ),
+          });
+        },
+        // A client that leaves still pays once an upstream was asked, which counts the input when it gets it.
         computeDue(upstream) {
           if (upstream.type === 'finish') return computeCost(upstream.result.inputTokens, { model, estimate, context });
+          const wasAsked = attempts.list.length > 0;
           return upstream.type === 'gone' && wasAsked ? priceTokens(model, estimate.billed) : undefined;
         },
-      };
-      const ask = async () => {
-        const deadline = performance.now() + totalTimeoutMs;
-        const limits = { signal: context.signal, deadline };
-        return askRoutes({
-          routes: health.inOrder({ ...model, routes: listSuitableRoutes(model, request) }),
-          health,
-          context,
-          deadline,
-          onAttempt,
-          isCommitted: () => false,
-          attempt: (route, onFirst) =>
-            attempts.record(
-              route,
-              (onRun) =>
-                attemptUntilDeadline(limits, async (signal) => {
-                  onAsk();
-                  const answer = await requestVectors(route, request, { signal, onRun });
-                  onFirst();
-                  return answer;
-                }),
-              (ended) => measureAttempt(ended, estimate),
-            ),
-        });
-      };
-      const held = await paidCalls.hold(ordered);
-      const { ending, due, paid } = await paidCalls.settle(ordered, held, ask());
+      });
       if (ending.type === 'gone') return undefined;
       if (ending.type === 'error') throw refundedFault(ending.fault);
       assert(due, 'a finished call is charged');
@@ -116,11 +104,32 @@ export function computeEmbeddingHold({ price }: EmbeddingModel, { held }: Embedd
   return embeddingCost(price, held);
 }
 
+interface VectorAttempt {
+  readonly route: Route;
+  readonly request: EmbeddingRequest;
+  /** Of the call. */
+  readonly signal: AbortSignal;
+  /** By `performance.now()`. */
+  readonly deadline: number;
+  readonly onFirst: () => void;
+  readonly onRun: (run: PluginRun) => void;
+}
+
+/** Never rejects. */
+function attemptVectors({ signal, deadline, onFirst, ...attempt }: VectorAttempt): Promise<Ending<Embeddings>> {
+  return attemptUntilDeadline({ signal, deadline }, async (upstream) => {
+    const answer = await requestVectors(attempt, upstream);
+    onFirst();
+    return answer;
+  });
+}
+
 async function requestVectors(
-  { provider, model, options, upstream }: Route,
-  { inputs, tokens, dimensions }: EmbeddingRequest,
-  { signal, onRun }: { readonly signal: AbortSignal; readonly onRun: (run: PluginRun) => void },
+  { route, request, onRun }: Pick<VectorAttempt, 'route' | 'request' | 'onRun'>,
+  signal: AbortSignal,
 ): Promise<Embeddings> {
+  const { provider, model, options, upstream } = route;
+  const { inputs, tokens, dimensions } = request;
   const { embed } = provider;
   if (!embed) throw new Error(`upstream ${upstream} makes no embeddings`);
   // Plugins see absent fields, not undefined ones.

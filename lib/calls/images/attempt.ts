@@ -20,8 +20,6 @@ export interface AttemptOptions {
   readonly memory: AnswerMemory;
   /** By `performance.now()`. */
   readonly deadline: number;
-  /** Called when the request is sent to the upstream. */
-  readonly onAsk: () => void;
   /** Called when the upstream has returned this many images. */
   readonly onImages: (count: number) => void;
   readonly onRun: (run: PluginRun) => void;
@@ -53,12 +51,11 @@ export async function attemptImage(options: AttemptOptions): Promise<Ending<Stor
 }
 
 async function requestImage(
-  { route, call, results, context, deadline, onAsk, onImages, onRun }: AttemptOptions,
+  { route, call, results, context, deadline, onImages, onRun }: AttemptOptions,
   signal: AbortSignal,
 ): Promise<StoredMedia> {
   const { provider, model, options, upstream, origin, proxy } = route;
   if (!provider.image) throw new Error(`upstream ${upstream} cannot make images`);
-  onAsk();
   const { image } = provider;
   const request = { ...call, model, options };
   const name = nameUpstream(upstream);

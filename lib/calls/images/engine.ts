@@ -10,7 +10,7 @@ import type { ImageCall } from '../../upstream/contract/provider.ts';
 import { AttemptLog } from '../attempts.ts';
 import type { CallContext } from '../context.ts';
 import type { RouteHealth } from '../health.ts';
-import type { PaidCall, PaidCalls } from '../paid.ts';
+import type { PaidCalls } from '../paid.ts';
 import { askRoutes, type OnAttempt } from '../routes.ts';
 import { attemptImage } from './attempt.ts';
 import { ReplyQueue } from './reply-queue.ts';
@@ -52,43 +52,40 @@ export function createImageEngine(options: ImageEngineOptions): ImageEngine {
       context.log.note({ model: model.id });
       const attempts = new AttemptLog(model.id);
       const memory = new AnswerMemory(replies, context.accountId);
-      let wasAsked = false;
-      const onAsk = () => {
-        wasAsked = true;
-      };
-      const ordered: PaidCall<StoredMedia> = {
+      const { ending, paid } = await paidCalls.run<StoredMedia, CallCost>({
         context,
         attempts: attempts.list,
         terms: { kind, model: model.id, prices: model.prices, amount: model.price.request },
-        // A client that leaves still pays: the upstream may have generated the image.
-        computeDue: ({ type }) => (type === 'finish' || (type === 'gone' && wasAsked) ? computeCost(model) : undefined),
-      };
-      const ask = async () => {
-        const deadline = performance.now() + totalTimeoutMs;
-        return askRoutes({
-          routes: health.inOrder(model),
-          health,
-          context,
-          deadline,
-          onAttempt,
-          isCommitted: () => false,
-          attempt: (route, onFirst) => {
-            let made = 0;
-            const onImages = (count: number) => {
-              made = count;
-              onFirst();
-            };
-            return attempts.record(
-              route,
-              (onRun) => attemptImage({ route, call, results, context, memory, deadline, onAsk, onImages, onRun }),
-              // The vendor bills what it made, whether or not it could be stored.
-              () => ({ usage: { images: made || 1 }, isReported: made > 0, hasOutput: false }),
-            );
-          },
-        });
-      };
-      const held = await paidCalls.hold(ordered);
-      const { ending, paid } = await paidCalls.settle(ordered, held, ask());
+        ask() {
+          const deadline = performance.now() + totalTimeoutMs;
+          return askRoutes({
+            routes: health.inOrder(model),
+            health,
+            context,
+            deadline,
+            onAttempt,
+            isCommitted: () => false,
+            attempt(route, onFirst) {
+              let made = 0;
+              const onImages = (count: number) => {
+                made = count;
+                onFirst();
+              };
+              return attempts.record(
+                route,
+                (onRun) => attemptImage({ route, call, results, context, memory, deadline, onImages, onRun }),
+                // The vendor bills what it made, whether or not it could be stored.
+                () => ({ usage: { images: made || 1 }, isReported: made > 0, hasOutput: false }),
+              );
+            },
+          });
+        },
+        // A client that leaves still pays once an upstream was asked: it may have generated the image.
+        computeDue({ type }) {
+          const wasAsked = attempts.list.length > 0;
+          return type === 'finish' || (type === 'gone' && wasAsked) ? computeCost(model) : undefined;
+        },
+      });
       if (ending.type === 'gone') return undefined;
       if (ending.type === 'error') throw refundedFault(ending.fault);
       assert(ending.result, 'a charged image has a result');

@@ -50,8 +50,7 @@ export function createTextEngine(options: TextEngineOptions): TextEngine {
   return {
     async run(request, context, output) {
       const answer = await prepare(request, context, output);
-      const held = await paidCalls.hold(answer);
-      deliverEnding(answer, output, await paidCalls.settle(answer, held, answer.ask()));
+      deliverEnding(answer, output, await paidCalls.run(answer));
     },
   };
 }

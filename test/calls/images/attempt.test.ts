@@ -22,7 +22,6 @@ function makeOptions(route: object, more: object): AttemptOptions {
     deadline: performance.now() + HOUR_MS,
     memory: new AnswerMemory(new ReplyQueue(), 'a'),
     onRun: () => undefined,
-    onAsk: () => undefined,
     onImages: () => undefined,
     ...more,
   } as unknown as AttemptOptions;
@@ -46,7 +45,6 @@ describe('an image attempt', () => {
     };
     const options = makeOptions(route, {
       results: { keep },
-      onAsk: () => void events.push('asked'),
       onImages: (count: number) => void events.push(`${count} image`),
     });
     const set = mock.method(globalThis, 'setTimeout');
@@ -56,7 +54,7 @@ describe('an image attempt', () => {
     const [limit] = set.mock.calls.filter(({ arguments: [, ms = 0] }) => ms > HOUR_MS / 2);
     clearTimeout(limit?.result);
     expect(ending).to.deep.equal({ type: 'finish', result: { id: 'file' } });
-    expect(events).to.deep.equal(['asked', 'made', '1 image', 'kept']);
+    expect(events).to.deep.equal(['made', '1 image', 'kept']);
     expect(kept[0]).to.include({ kind: 'image', account: 'a', proxy: 'http://proxy.example:3128' });
     expect(cleared).to.include(limit?.result);
   });
