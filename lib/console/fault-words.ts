@@ -118,7 +118,7 @@ const RUSSIAN: FaultWords = {
   no_websockets: ({ hint }) => `WebSocket не поддерживается. Отправьте ${hint} с \`stream: true\`.`,
   range_not_satisfiable: () => 'В файле нет запрошенной части.',
   headers_too_large: () => 'Заголовки запроса слишком велики.',
-  bad_http: () => 'Это не запрос HTTP.',
+  bad_http: () => 'Это не HTTP-запрос.',
   rate_limited: ({ retryAfterS }) => `Слишком много запросов с этим ключом. Повторите через ${retryAfterS} с.`,
   internal: () => 'Ошибка на нашей стороне.',
   store_unavailable: ({ unconfirmed }) =>
@@ -127,7 +127,7 @@ const RUSSIAN: FaultWords = {
   result_not_kept: () => 'Не удалось сохранить результат.',
   no_room: unavailable,
   no_room_for_answer: () => 'Сейчас доставляется слишком много больших ответов. Повторите позже.',
-  busy: ({ retryAfterS }) => `Сейчас входит слишком много людей. Повторите через ${retryAfterS} с.`,
+  busy: ({ retryAfterS }) => `Слишком много одновременных входов. Повторите через ${retryAfterS} с.`,
   images_unavailable: () => 'Генерация картинок временно недоступна. Деньги не списаны.',
   video_unavailable: () => 'Генерация видео временно недоступна. Деньги не списаны.',
   still_counting: ({ retryAfterS }) => `Данные ещё подсчитываются. Повторите через ${retryAfterS} с.`,

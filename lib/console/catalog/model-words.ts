@@ -75,7 +75,7 @@ export const MODEL_WORDS = defineWords({
     choose: (upstream: string) => `Модели провайдера ${upstream}`,
     found: (shown: string, all: string) => `Показано ${shown} из ${all}. Отметьте не больше 50.`,
     onSale: 'уже продаётся',
-    more: 'Другие модели, по одной на строке',
+    more: 'Другие модели, по одной в строке',
     moreHint: 'Так, как их называет провайдер.',
     type: 'Тип',
     types: { text: 'текст', embedding: 'эмбеддинги', image: 'картинки', video: 'видео' } as Readonly<

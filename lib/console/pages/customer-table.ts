@@ -53,7 +53,7 @@ const WORDS = defineWords({
       unpaid: 'ни разу не пополняли',
       negative: 'баланс ниже нуля',
       suspended: 'приостановлены',
-      silent: 'молчат 30 дней',
+      silent: 'без запросов 30 дней',
     },
     sort: 'Сортировать',
     sorts: {

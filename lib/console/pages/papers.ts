@@ -48,7 +48,7 @@ const WORDS = defineWords({
     badAmount: 'Enter an amount in roubles and kopecks, such as 15000 or 15000.50.',
     describeBounds: (least: string, most: string) => `The amount must be from ${least} to ${most}.`,
     tooMany: 'Too many unpaid invoices. Pay or cancel one of them.',
-    tooOften: 'Too many invoices were issued in this hour. Try again in the next one.',
+    tooOften: 'Too many invoices within an hour. Try again later.',
     stale: 'Somebody else has just changed the details. Check them and save again.',
   },
   ru: {
@@ -74,7 +74,7 @@ const WORDS = defineWords({
     badAmount: 'Введите сумму в рублях и копейках, например 15000 или 15000,50.',
     describeBounds: (least: string, most: string) => `Сумма — от ${least} до ${most}.`,
     tooMany: 'Слишком много неоплаченных счетов. Оплатите или отмените один из них.',
-    tooOften: 'За этот час выставлено слишком много счетов. Повторите в следующем.',
+    tooOften: 'За час выставлено слишком много счетов. Повторите позже.',
     stale: 'Реквизиты только что изменил кто-то другой. Проверьте их и сохраните ещё раз.',
   },
 });
