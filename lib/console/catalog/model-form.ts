@@ -10,21 +10,23 @@ import type { ModelProblem } from './model-words.ts';
 
 export const SELLABLE = ['text', 'embedding', 'image'] as const;
 export type Sellable = (typeof SELLABLE)[number];
-export const ABILITIES = ['vision', 'tools', 'json', 'reasoning'] as const;
+export const ABILITIES = ['vision', 'documents', 'audio', 'tools', 'json', 'reasoning'] as const;
 
 export const MODELS_MAX = 50;
 const NAME_CHARS_MAX = 200;
 const FACTOR_MAX = 1000n * 1_000_000n;
 
 /** The prices that a cost or price of a type has. */
-export const PRICE_FIELDS: Readonly<Record<Sellable, readonly ('input' | 'output' | 'request')[]>> = {
+export const PRICE_FIELDS = {
   text: ['input', 'output'],
   embedding: ['input'],
   image: ['request'],
-};
+} as const satisfies Readonly<Record<Sellable, readonly string[]>>;
 
-/** The price of recordings, for models that take them; empty: the input price. */
-export const AUDIO_FIELD = 'audio';
+/** Prices of a text that may be left empty: as much as input. */
+export const EXTRA_PRICE_FIELDS = ['cacheRead', 'cacheWrite', 'cacheWrite1h', 'audio'] as const;
+
+export type PriceField = (typeof PRICE_FIELDS)[Sellable][number] | (typeof EXTRA_PRICE_FIELDS)[number];
 
 export interface ChosenModels {
   readonly type: Sellable;
@@ -48,10 +50,16 @@ function isName(text: string): boolean {
   return text !== '' && text.length <= NAME_CHARS_MAX && isOneLine(text) && !text.includes('${');
 }
 
+interface Vendor {
+  readonly upstream: string;
+  /** What the catalog knows of the cost of a model. */
+  findKnown(model: string): CostEntry | undefined;
+}
+
 export function readNewModels(
   sent: Form,
   { type, models }: ChosenModels,
-  upstream: string,
+  { upstream, findKnown }: Vendor,
 ): readonly LayerModel[] | ModelProblem {
   const markup = readFactor(sent.text('markup'));
   if (markup === undefined) return 'markup';
@@ -62,14 +70,14 @@ export function readNewModels(
   for (const [at, model] of models.entries()) {
     const id = sent.text(`id-${at}`);
     if (!isName(id)) return 'name';
-    const cost = readPrices(type, (name) => readDecimal(sent.text(`${name}-${at}`)));
+    const cost = readPrices(type, (name) => sent.text(`${name}-${at}`));
     if (!cost) return 'cost';
-    const known = { currency: sent.text('currency'), ...cost } as CostEntry;
+    const currency = sent.text('currency');
     made.push({
       id,
       type,
       provider,
-      routes: [{ upstream, model, cost: known }],
+      routes: [{ upstream, model, cost: { currency, ...cost, ...pickBands(findKnown(model), currency) } }],
       price: { markup },
       ...Object.fromEntries(able.map((ability) => [ability, true])),
     });
@@ -77,8 +85,16 @@ export function readNewModels(
   return made;
 }
 
-function readPrices(type: Sellable, read: (name: string) => string | undefined): PriceEntry | undefined {
-  const found = PRICE_FIELDS[type].map((name) => [name, read(name)] as const);
+/** The form has no fields for the prices of long prompts: those that are known stay. */
+function pickBands(known: CostEntry | undefined, currency: string): Pick<TextPriceEntry, 'bands'> {
+  return known?.currency === currency && 'bands' in known && known.bands ? { bands: known.bands } : {};
+}
+
+/** Undefined if a price is missing or malformed. */
+function readPrices(type: Sellable, read: (name: string) => string): PriceEntry | undefined {
+  const names: readonly string[] = PRICE_FIELDS[type];
+  const extras = type === 'text' ? EXTRA_PRICE_FIELDS.filter((name) => read(name).trim() !== '') : [];
+  const found = [...names, ...extras].map((name) => [name, readDecimal(read(name))] as const);
   return found.every(([, value]) => value !== undefined)
     ? (Object.fromEntries(found) as unknown as PriceEntry)
     : undefined;
@@ -130,9 +146,5 @@ function readPriceChange(
   }
   const known = SELLABLE.find((each) => each === type);
   if (kind !== 'written' || !known) return undefined;
-  const price = readPrices(known, (name) => readDecimal(sent.text(name)));
-  const audio = sent.text(AUDIO_FIELD).trim();
-  if (!price || audio === '') return price ?? 'price';
-  const decimal = readDecimal(audio);
-  return decimal === undefined ? 'price' : { ...(price as TextPriceEntry), audio: decimal };
+  return readPrices(known, (name) => sent.text(name)) ?? 'price';
 }

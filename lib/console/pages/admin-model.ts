@@ -4,7 +4,7 @@ import { changeModel, type LayerPart, removeModel } from '../../catalog/layer-ed
 import type { Model } from '../../catalog/model.ts';
 import type { ModelEntry } from '../../catalog/schema.ts';
 import { audit } from '../audit.ts';
-import { AUDIO_FIELD, PRICE_FIELDS, readChange, SELLABLE } from '../catalog/model-form.ts';
+import { EXTRA_PRICE_FIELDS, PRICE_FIELDS, type PriceField, readChange, SELLABLE } from '../catalog/model-form.ts';
 import { MODEL_WORDS } from '../catalog/model-words.ts';
 import { priceTable } from '../catalog/price-table.ts';
 import {
@@ -167,32 +167,19 @@ function changeForm(visit: UserVisit, { id, entry }: Looked, { part, seen, sent,
   const again = (name: string, first: string) => sent?.text(name) ?? first;
   const againDecimal = (name: string, first: unknown) =>
     again(name, typeof first === 'string' ? decimalTyped(first) : '');
-  const labels = { input: words.priceInput, output: words.priceOutput, request: words.priceRequest };
-  const written = (type ? PRICE_FIELDS[type] : []).map((name) =>
-    field({
-      name,
-      label: labels[name],
-      value: againDecimal(name, price?.[name]),
-      inputmode: 'decimal',
-      optional: true,
-    }),
-  );
-  const audio = type === 'text' && 'audio' in entry && entry.audio === true;
-  const audioField = field({
-    name: AUDIO_FIELD,
-    label: words.priceAudio,
-    hint: words.priceAudioHint,
-    value: againDecimal(AUDIO_FIELD, price?.audio),
-    inputmode: 'decimal',
-    optional: true,
-  });
+  const extras = EXTRA_PRICE_FIELDS.filter((name) => name !== 'audio' || ('audio' in entry && entry.audio));
+  const priceField = (name: PriceField, hint?: string) => {
+    const value = againDecimal(name, price?.[name]);
+    return field({ name, label: words.prices[name], hint, value, inputmode: 'decimal', optional: true });
+  };
+  const written = html`${(type ? PRICE_FIELDS[type] : []).map((name) => priceField(name))}${type === 'text' && extras.map((name) => priceField(name, words.extrasHint))}`;
   const fields = html`${seen}${mark}
 ${select(
   { name: 'kind', label: words.kind, chosen: again('kind', kindNow) },
   kinds.map((kind) => [kind, words.kinds[kind] ?? kind]),
 )}
 ${field({ name: 'factor', label: words.factor, hint: words.factorHint, value: againDecimal('factor', price?.markup), inputmode: 'decimal', optional: true })}
-${written}${audio && audioField}${type === 'text' && html`<p class="hint">${words.writtenHint}</p>`}
+${written}${type === 'text' && html`<p class="hint">${words.writtenHint}</p>`}
 ${field({ name: 'aliases', label: words.aliases, hint: words.aliasesHint, value: again('aliases', entry.aliases.join(', ')), optional: true })}
 ${checkbox({ name: 'off', label: words.off, checked: sent ? sent.has('off') : entry.off === true })}${codeField(visit, 'change')}`;
   const steps = [['preview', words.preview] as const, ...(mark ? [['save', words.save] as const] : [])];

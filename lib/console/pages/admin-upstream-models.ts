@@ -9,7 +9,9 @@ import { audit } from '../audit.ts';
 import {
   ABILITIES,
   type ChosenModels,
+  EXTRA_PRICE_FIELDS,
   PRICE_FIELDS,
+  type PriceField,
   readChosen,
   readNewModels,
   SELLABLE,
@@ -139,7 +141,7 @@ async function pricePage(visit: UserVisit, priced: Priced): Promise<Page> {
   const { version } = await visit.services.catalogEditor.read();
   const body = html`${priced.notice}${priced.preview?.shown}<p class="hint">${words.pricesText}</p>
 ${priceForm(visit, name, version, priced)}`;
-  return { title: words.prices(name), body };
+  return { title: words.costsTitle(name), body };
 }
 
 function priceForm(visit: UserVisit, name: string, version: number, { chosen, sent, preview }: Priced): Html {
@@ -151,12 +153,14 @@ function priceForm(visit: UserVisit, name: string, version: number, { chosen, se
   const again = (field: string, first: string) => (sent.has(field) ? sent.text(field) : first);
   const rows = models.map((model, at) => {
     const cost = known[at] as Readonly<Record<string, unknown>> | undefined;
-    const costs = PRICE_FIELDS[type].map((price) => {
+    const costField = (price: PriceField, optional = false) => {
       const value = again(`${price}-${at}`, typeof cost?.[price] === 'string' ? format.decimalTyped(cost[price]) : '');
-      return field({ name: `${price}-${at}`, label: words[price], value, inputmode: 'decimal' });
-    });
+      return field({ name: `${price}-${at}`, label: words.costs[price], value, inputmode: 'decimal', optional });
+    };
+    const bands = cost?.bands !== undefined && html`<p class="hint">${words.bandsHint}</p>`;
+    const extras = html`<details${cost !== undefined && html` open`}><summary>${words.extras}</summary><p class="hint">${words.extrasHint}</p>${EXTRA_PRICE_FIELDS.map((price) => costField(price, true))}</details>`;
     return html`<fieldset><legend><code>${model}</code></legend><input type="hidden" name="model" value="${model}">
-${field({ name: `id-${at}`, label: words.id, value: again(`id-${at}`, model) })}${costs}</fieldset>`;
+${field({ name: `id-${at}`, label: words.id, value: again(`id-${at}`, model) })}${PRICE_FIELDS[type].map((price) => costField(price))}${type === 'text' && html`${extras}${bands}`}</fieldset>`;
   });
   const currencies = [...services.catalog().rates.keys()].toSorted();
   const currency = again(
@@ -165,7 +169,7 @@ ${field({ name: `id-${at}`, label: words.id, value: again(`id-${at}`, model) })}
   );
   const isFirst = !sent.has('markup');
   const able = ABILITIES.map((ability) =>
-    checkbox({ name: ability, label: words[ability], checked: isFirst ? ability === 'tools' : sent.has(ability) }),
+    checkbox({ name: ability, label: words.able[ability], checked: isFirst ? ability === 'tools' : sent.has(ability) }),
   );
   const fields = html`<input type="hidden" name="seen" value="${version}"><input type="hidden" name="type" value="${type}">${preview?.mark}
 ${rows}
@@ -187,7 +191,9 @@ async function decide(visit: UserVisit, sent: Form): Promise<Answer> {
   const chosen = readChosen(sent);
   if (typeof chosen === 'string') throw fault('stale_form');
   const refuse = async (notice: Html) => ({ ...(await pricePage(visit, { chosen, sent, notice })), status: 400 });
-  const models = readNewModels(sent, chosen, name);
+  const { file, plugins } = services.catalogParts();
+  const findKnown = (model: string) => findKnownCost(file, { upstream: name, model }, plugins);
+  const models = readNewModels(sent, chosen, { upstream: name, findKnown });
   if (typeof models === 'string') return refuse(message('error', problems[models]));
   const { part } = await services.catalogEditor.read();
   const next = addModels(part, models as readonly LayerModel[]);
