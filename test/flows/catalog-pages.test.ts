@@ -263,15 +263,21 @@ for (const kind of longer([SQLITE], STORES)) {
       expect(costs.text).to.match(/name="cacheRead-0"[^>]*value="0.2"/);
       expect(plain(costs.text)).to.contain('Long prompts cost more');
       const typed = { 'input-0': '2', 'output-0': '8', 'cacheRead-0': '0,2', 'audio-0': '6' };
-      const wish = { ...typed, 'id-0': 'sold-y', currency: 'USD', markup: '2', maker: 'Acme', audio: 'yes' };
+      const sizes = { 'context-0': '200,000', 'maxOutput-0': '8 192' };
+      const wish = { ...typed, 'id-0': 'sold-y', currency: 'USD', markup: '2', maker: 'Acme', audio: 'yes', ...sizes };
       const wrong = await go(costs.text, path, { ...wish, 'cacheWrite-0': '-1', step: 'preview' });
       expect([wrong.status, plain(wrong.text).includes('Enter the cost of every model')]).to.deep.equal([400, true]);
+      for (const size of ['0', '1.5', '12,00', '1e3', 'x']) {
+        const { status, text } = await go(costs.text, path, { ...wish, 'maxOutput-0': size, step: 'preview' });
+        expect([status, plain(text).includes('as whole numbers')], size).to.deep.equal([400, true]);
+      }
       const preview = await go(costs.text, path, { ...wish, step: 'preview' });
       expect(preview.text).to.match(/<input(?=[^>]*name="audio")[^>]*checked/);
       expect((await go(preview.text, path, { ...wish, step: 'save' })).status).to.equal(303);
       const listing = async () => {
         const { data } = (await send(`${test.url}/api/v1/models`, { key: account.key })).json;
         const { id: _, ...model } = data.find(({ id }: { id: string }) => id === 'sold-y');
+        expect([model.context_length, model.max_output_tokens]).to.deep.equal([200_000, 8192]);
         return [model.input_price_rub, model.cache_read_price_rub, model.audio_price_rub, model.price_bands?.length];
       };
       expect(await listing()).to.deep.equal([400, 40, 1200, 1]);

@@ -10,7 +10,7 @@ import type { ModelProblem } from './model-words.ts';
 
 export const SELLABLE = ['text', 'embedding', 'image'] as const;
 export type Sellable = (typeof SELLABLE)[number];
-export const ABILITIES = ['vision', 'documents', 'audio', 'tools', 'json', 'reasoning'] as const;
+export const ABILITIES = ['vision', 'documents', 'audio', 'tools', 'json', 'reasoning', 'sampling'] as const;
 
 export const MODELS_MAX = 50;
 const NAME_CHARS_MAX = 200;
@@ -25,6 +25,9 @@ export const PRICE_FIELDS = {
 
 /** Prices of a text that may be left empty: as much as input. */
 export const EXTRA_PRICE_FIELDS = ['cacheRead', 'cacheWrite', 'cacheWrite1h', 'audio'] as const;
+
+/** Numbers of tokens of a text model that may be left empty: unknown. */
+export const SIZE_FIELDS = ['context', 'maxOutput'] as const;
 
 export type PriceField = (typeof PRICE_FIELDS)[Sellable][number] | (typeof EXTRA_PRICE_FIELDS)[number];
 
@@ -72,6 +75,9 @@ export function readNewModels(
     if (!isName(id)) return 'name';
     const cost = readPrices(type, (name) => sent.text(`${name}-${at}`));
     if (!cost) return 'cost';
+    const sizes = type === 'text' ? SIZE_FIELDS.map((name) => [name, sent.text(`${name}-${at}`).trim()] as const) : [];
+    const known = sizes.filter(([, size]) => size !== '').map(([name, size]) => [name, readCount(size)] as const);
+    if (known.some(([, size]) => size === undefined)) return 'size';
     const currency = sent.text('currency');
     made.push({
       id,
@@ -79,6 +85,7 @@ export function readNewModels(
       provider,
       routes: [{ upstream, model, cost: { currency, ...cost, ...pickBands(findKnown(model), currency) } }],
       price: { markup },
+      ...Object.fromEntries(known),
       ...Object.fromEntries(able.map((ability) => [ability, true])),
     });
   }
@@ -104,6 +111,12 @@ function readPrices(type: Sellable, read: (name: string) => string): PriceEntry 
 function readDecimal(text: string): string | undefined {
   const micro = parseRub(text.replaceAll(/\s/g, '').replace(',', '.'));
   return micro === undefined || micro < 0n ? undefined : formatRub(micro);
+}
+
+/** A whole number above zero; people separate its thousands. */
+function readCount(text: string): number | undefined {
+  const digits = text.replaceAll(/[\s.,](?=\d{3}(?!\d))/g, '');
+  return /^[1-9]\d{0,8}$/.test(digits) ? Number(digits) : undefined;
 }
 
 function readFactor(text: string): string | undefined {

@@ -15,6 +15,7 @@ import {
   readChosen,
   readNewModels,
   SELLABLE,
+  SIZE_FIELDS,
 } from '../catalog/model-form.ts';
 import { MODEL_WORDS } from '../catalog/model-words.ts';
 import { priceTable } from '../catalog/price-table.ts';
@@ -157,10 +158,20 @@ function priceForm(visit: UserVisit, name: string, version: number, { chosen, se
       const value = again(`${price}-${at}`, typeof cost?.[price] === 'string' ? format.decimalTyped(cost[price]) : '');
       return field({ name: `${price}-${at}`, label: words.costs[price], value, inputmode: 'decimal', optional });
     };
+    const sizes = SIZE_FIELDS.map((size) =>
+      field({
+        name: `${size}-${at}`,
+        label: words.sizes[size],
+        hint: words.sizeHint,
+        value: again(`${size}-${at}`, ''),
+        inputmode: 'numeric',
+        optional: true,
+      }),
+    );
     const bands = cost?.bands !== undefined && html`<p class="hint">${words.bandsHint}</p>`;
     const extras = html`<details${cost !== undefined && html` open`}><summary>${words.extras}</summary><p class="hint">${words.extrasHint}</p>${EXTRA_PRICE_FIELDS.map((price) => costField(price, true))}</details>`;
     return html`<fieldset><legend><code>${model}</code></legend><input type="hidden" name="model" value="${model}">
-${field({ name: `id-${at}`, label: words.id, value: again(`id-${at}`, model) })}${PRICE_FIELDS[type].map((price) => costField(price))}${type === 'text' && html`${extras}${bands}`}</fieldset>`;
+${field({ name: `id-${at}`, label: words.id, value: again(`id-${at}`, model) })}${PRICE_FIELDS[type].map((price) => costField(price))}${type === 'text' && html`${extras}${bands}${sizes}`}</fieldset>`;
   });
   const currencies = [...services.catalog().rates.keys()].toSorted();
   const currency = again(
