@@ -12,7 +12,8 @@ export interface Transform<In, Out = In> {
 }
 
 interface PipelineOptions<In> {
-  readonly source: AsyncIterable<readonly In[]>;
+  /** Called when the pipeline is first read. */
+  readonly source: () => AsyncIterable<readonly In[]>;
   /** In order: each takes what the one before it returns. */
   readonly transforms: readonly Transform<unknown, unknown>[];
   /** Ends a pending read at once, whatever the source does. */
@@ -42,8 +43,8 @@ class Pipeline<In, Out> implements AsyncIterableIterator<readonly Out[]> {
   readonly #transforms: PipelineOptions<In>['transforms'];
   readonly #signal: AbortSignal;
   readonly #toPart: PipelineOptions<In>['onError'];
-  /** Dropped once it is read. */
-  #source: AsyncIterable<readonly In[]> | undefined;
+  /** Dropped once it was called. */
+  #source: PipelineOptions<In>['source'] | undefined;
   #iterator: AsyncIterator<readonly In[]> | undefined;
   #waiter: Waiter<readonly Out[]> | undefined;
   #state: 'new' | 'open' | 'aborted' | 'over' = 'new';
@@ -80,7 +81,7 @@ class Pipeline<In, Out> implements AsyncIterableIterator<readonly Out[]> {
 
   #open(): void {
     const signal = this.#signal;
-    const source = this.#source as AsyncIterable<readonly In[]>;
+    const source = this.#source as PipelineOptions<In>['source'];
     this.#source = undefined;
     this.#state = 'open';
     signal.addEventListener('abort', this.#onAbort);
@@ -89,7 +90,7 @@ class Pipeline<In, Out> implements AsyncIterableIterator<readonly Out[]> {
       return;
     }
     try {
-      this.#iterator = openSource(source);
+      this.#iterator = openSource(source());
     } catch (error) {
       this.#fail(error);
     }
@@ -203,7 +204,7 @@ function isDone(transforms: readonly Transform<unknown, unknown>[]): boolean {
 }
 
 /** A plugin may return anything; a rejected promise instead of a source would end the process. */
-export function openSource<T>(source: AsyncIterable<T>): AsyncIterator<T> {
+function openSource<T>(source: AsyncIterable<T>): AsyncIterator<T> {
   if (typeof source?.[Symbol.asyncIterator] === 'function') return source[Symbol.asyncIterator]();
   ignoreRejection(source);
   throw new TypeError('the source is not an async iterable');

@@ -35,7 +35,7 @@ describe('pipeline', () => {
 
   async function run(source: unknown, transforms: readonly Transform<string>[] = [], over = signal) {
     const batches: (readonly string[])[] = [];
-    const options = { source: source as AsyncIterable<readonly string[]>, transforms, signal: over, onError };
+    const options = { source: () => source as AsyncIterable<readonly string[]>, transforms, signal: over, onError };
     for await (const batch of pipeline<string, string>(options)) batches.push(batch);
     return batches;
   }
@@ -156,7 +156,7 @@ describe('pipeline', () => {
       }
     }
     const controller = new AbortController();
-    const options = { source: source(), transforms: [], signal: controller.signal, onError };
+    const options = { source, transforms: [], signal: controller.signal, onError };
     for await (const _ of pipeline<string, string>(options)) break;
     await new Promise((resolve) => setImmediate(resolve));
     expect(closed).to.equal(true);

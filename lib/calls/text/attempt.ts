@@ -4,7 +4,7 @@ import type { Route } from '../../catalog/model.ts';
 import { rejectOnAbort } from '../../media/deadline.ts';
 import type { PromptTokens } from '../../money/price.ts';
 import type { ErrorPart, ReplyFinishPart } from '../../stream/part.ts';
-import { openSource, pipeline } from '../../stream/pipeline.ts';
+import { pipeline } from '../../stream/pipeline.ts';
 import type { ProviderPart, TextCall } from '../../upstream/contract/provider.ts';
 import { toClientFault } from '../../upstream/host/client-fault.ts';
 import { nameUpstream, PluginRun, runPlugin } from '../../upstream/host/plugin-run.ts';
@@ -134,7 +134,7 @@ export class TextAttempt<Out> implements Watched, DeliveryListener {
   #read(route: Route): AsyncIterable<readonly Promise<void>[]> {
     const { signal } = this.#upstream;
     return pipeline<ProviderPart | ErrorPart, Promise<void>>({
-      source: { [Symbol.asyncIterator]: () => openSource(openText(route, this.#call.createCall(), signal)) },
+      source: () => openText(route, this.#call.createCall(), signal),
       transforms: this.pipe.transforms,
       signal,
       onError: toErrorPart,

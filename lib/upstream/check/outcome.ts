@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer';
 import type { Fault } from '../../base/faults.ts';
 import { createGuard } from '../../stream/guard.ts';
 import type { ErrorPart, ReplyToolBlock, StreamPart } from '../../stream/part.ts';
-import { openSource, pipeline } from '../../stream/pipeline.ts';
+import { pipeline } from '../../stream/pipeline.ts';
 import type { BlockState, Citation, FinishPart, UsageCounts, UsagePart } from '../../stream/provider-part.ts';
 import type {
   EmbedCall,
@@ -121,7 +121,7 @@ async function runText(
 ): Promise<TextOutcome> {
   const seen: StreamPart[] = [];
   const batches = pipeline<ProviderPart | ErrorPart, StreamPart>({
-    source: { [Symbol.asyncIterator]: () => openSource(start(signal)) },
+    source: () => start(signal),
     transforms: [
       createGuard({ outputMax: Number.POSITIVE_INFINITY, calls: tools ? 'any' : 'none', showsReasoning: true }),
     ],
