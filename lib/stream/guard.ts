@@ -5,14 +5,11 @@ import { AnswerImages } from './answer-images.ts';
 import { takeCharacters } from './characters.ts';
 import { CitationLimit } from './citation-limit.ts';
 import { addState, checkState, continuesText, grammarError, settleBlock, settleReason } from './grammar.ts';
-import type { Guard, GuardOptions } from './guard-options.ts';
+import type { GuardOptions } from './guard-options.ts';
 import type { ErrorPart, StreamPart } from './part.ts';
-import type { Block, BlockState, Citation, FinishPart, ImagePart, ProviderPart, TextBlock } from './provider-part.ts';
+import type { Transform } from './pipeline.ts';
+import type { Block, BlockState, Citation, FinishPart, ImagePart, ProviderPart } from './provider-part.ts';
 import { isBlock, type WaitingBlock, WaitingBlocks } from './waiting-blocks.ts';
-
-export function createGuard(options: GuardOptions = { outputMax: Number.POSITIVE_INFINITY }): Guard {
-  return new AnswerGuard(options);
-}
 
 const NOTHING: readonly StreamPart[] = [];
 
@@ -27,9 +24,15 @@ const NONE = Number.NaN;
 
 const EMPTY_ARGUMENTS = '{}';
 
-/** A class, because every open answer has one: closures would take three times the memory. */
-class AnswerGuard implements Guard {
+/**
+ * Holds the finish back until the end, because text may follow an upstream's reason to end. Blocks that are open at the
+ * same time upstream are passed on one after the other. A class, because every open answer has one: closures would take
+ * three times the memory.
+ */
+export class Guard implements Transform<ProviderPart | ErrorPart, StreamPart> {
+  /** True once the answer was cut or has failed: nothing more is wanted from the upstream. */
   done = false;
+  /** When content of any kind last arrived, or the first reason to end, by `performance.now()`; 0 before both. */
   workedAt = 0;
   readonly #options: GuardOptions;
   readonly #charactersMax: number;
@@ -51,9 +54,7 @@ class AnswerGuard implements Guard {
   #hasOutput = false;
   /** Ours: consecutive texts are one block, whose end is known only when something else follows. */
   #block = -1;
-  #open: Block['type'] | undefined;
-  /** Our open block if it is a text, which the next may go on with. */
-  #text: TextBlock | undefined;
+  #open: Block | undefined;
   #citationLimit: CitationLimit | undefined;
   #images: AnswerImages | undefined;
   #hasTools = false;
@@ -65,11 +66,12 @@ class AnswerGuard implements Guard {
   /** Where parts go that differ from those of the batch; undefined as long as the batch passes as it is. */
   #passed: StreamPart[] | undefined;
 
-  constructor(options: GuardOptions) {
+  constructor(options: GuardOptions = { outputMax: Number.POSITIVE_INFINITY }) {
     this.#options = options;
     this.#charactersMax = options.outputMax * CHARACTERS_PER_TOKEN_MAX;
   }
 
+  /** True once there is a finish that a broken connection does not put in doubt, or the answer was cut. */
   get finished(): boolean {
     return this.#finish !== undefined && !this.#isFollowed;
   }
@@ -225,7 +227,7 @@ class AnswerGuard implements Guard {
     if (waiting) this.#waiting?.setState(waiting, state);
     else if (index === this.#served) {
       // A call's state has passed with its start.
-      if (this.#open === 'reasoning') this.#emit({ type: 'block-state', index: this.#block, state });
+      if (this.#open?.type === 'reasoning') this.#emit({ type: 'block-state', index: this.#block, state });
     } else if (!this.#hidden?.has(index)) throw grammarError('a state outside its block');
   }
 
@@ -238,7 +240,7 @@ class AnswerGuard implements Guard {
     if (waiting) {
       waiting.citations ??= [];
       waiting.citations.push(citation);
-    } else if (this.#open === 'text') this.#emit({ type: 'block-citation', index: this.#block, citation });
+    } else if (this.#open?.type === 'text') this.#emit({ type: 'block-citation', index: this.#block, citation });
   }
 
   #takeEnd(index: number): void {
@@ -279,10 +281,9 @@ class AnswerGuard implements Guard {
   #serve({ index, block, text, state, citations, isEnded }: WaitingBlock): void {
     this.#served = index;
     if (!this.#continues(block)) {
-      this.#text = block.type === 'text' ? block : undefined;
       this.#closeOurs();
       this.#block += 1;
-      this.#open = block.type;
+      this.#open = block;
       this.#hasText = false;
       this.#emit({ type: 'block-start', index: this.#block, block: addState(block, state) });
     }
@@ -297,8 +298,7 @@ class AnswerGuard implements Guard {
 
   /** Whether a block only goes on with our open text. */
   #continues(block: Block): boolean {
-    if (block.type !== 'text' || this.#open !== 'text') return false;
-    return this.#text !== undefined && continuesText(this.#text, block);
+    return block.type === 'text' && this.#open?.type === 'text' && continuesText(this.#open, block);
   }
 
   #serveWaiting(): void {
@@ -312,13 +312,13 @@ class AnswerGuard implements Guard {
 
   #endServed(): void {
     this.#served = NONE;
-    if (this.#open !== 'text') this.#closeOurs();
+    if (this.#open?.type !== 'text') this.#closeOurs();
   }
 
   /** A call without arguments has empty ones. */
   #closeOurs(): void {
     if (!this.#open) return;
-    if (this.#open === 'tool' && !this.#hasText) {
+    if (this.#open.type === 'tool' && !this.#hasText) {
       this.#characters += EMPTY_ARGUMENTS.length;
       this.#hasOutput = true;
       this.#emit({ type: 'block-delta', index: this.#block, text: EMPTY_ARGUMENTS });
@@ -375,9 +375,8 @@ class AnswerGuard implements Guard {
     this.#endAll();
     if (!this.#hasOutput && !(this.#outputTokens > 0)) {
       // A filter that leaves nothing refuses the request.
-      return [
-        { type: 'error', fault: fault(this.#finish.reason === 'filter' ? 'upstream_content' : 'upstream_empty') },
-      ];
+      const code = this.#finish.reason === 'filter' ? 'upstream_content' : 'upstream_empty';
+      return [{ type: 'error', fault: fault(code) }];
     }
     this.#emit({ ...this.#finish, reason: settleReason(this.#finish, this.#hasTools) });
     return this.#passed;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createGuard } from '../../lib/stream/guard.ts';
+import { Guard } from '../../lib/stream/guard.ts';
 import type { ProviderPart, TextCall } from '../../lib/upstream/contract/provider.ts';
 import { checkSettings } from '../../lib/upstream/host/settings.ts';
 import betas from '../../providers/anthropic/betas.json' with { type: 'json' };
@@ -195,7 +195,7 @@ describe('anthropic', () => {
     const { parts, error } = await open()({}, 200, mixed + ANSWER);
     expect(error).to.equal(undefined);
     expect(textsOf(parts)).to.deep.equal(['0:b', '1:a', '2:c', '2:d', '3:Hi']);
-    const guard = createGuard({ outputMax: 100 });
+    const guard = new Guard({ outputMax: 100 });
     guard.push(parts);
     expect(guard.finished).to.equal(true);
   });

@@ -1,6 +1,6 @@
 // The sandbox as a model that calls tools: as often and with what a prompt asks for, and then it answers.
 import { expect } from 'chai';
-import { createGuard } from '../../lib/stream/guard.ts';
+import { Guard } from '../../lib/stream/guard.ts';
 import type { StreamPart } from '../../lib/stream/part.ts';
 import type { TextCall, TextMessage, ToolCallContent, Tools } from '../../lib/upstream/contract/provider.ts';
 import { createProvider } from '../../lib/upstream/host/settings.ts';
@@ -21,7 +21,7 @@ interface Answer {
 
 async function ask(messages: readonly TextMessage[], more: Partial<TextCall> = {}): Promise<Answer> {
   const { provider } = createProvider({ plugin, upstream: 'sandbox', settings: {}, log: { warn() {} } });
-  const guard = createGuard();
+  const guard = new Guard();
   const parts: StreamPart[] = [];
   const call = { model: 'standard', messages, maxTokens: 1000, options: {}, tools: TOOLS, ...more };
   for await (const arrived of provider.text?.(call, never) ?? []) parts.push(...guard.push(arrived));

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createGuard } from '../../lib/stream/guard.ts';
+import { Guard } from '../../lib/stream/guard.ts';
 import type { StreamPart } from '../../lib/stream/part.ts';
 import type { ProviderPart, TextCall, TextMessage } from '../../lib/upstream/contract/provider.ts';
 import { isUpstreamFault } from '../../lib/upstream/host/fault.ts';
@@ -39,7 +39,7 @@ interface Answer {
 /** What comes out behind the guard. */
 async function ask(asked: TextCall, signal = never): Promise<Answer> {
   const iterator = start(asked, signal);
-  const guard = createGuard();
+  const guard = new Guard();
   const parts: StreamPart[] = [];
   let thrown: unknown;
   try {

@@ -4,7 +4,7 @@ import type { Fault } from '../../lib/base/faults.ts';
 import { createMemoryQuota } from '../../lib/http/memory-quota.ts';
 import { AnswerMemory } from '../../lib/stream/answer-memory.ts';
 import { createCollector } from '../../lib/stream/collect.ts';
-import { createGuard } from '../../lib/stream/guard.ts';
+import { Guard } from '../../lib/stream/guard.ts';
 import { createMeter, type MeterOptions } from '../../lib/stream/meter.ts';
 import type { StreamPart } from '../../lib/stream/part.ts';
 import type { ProviderPart } from '../../lib/stream/provider-part.ts';
@@ -27,7 +27,7 @@ const text = (index: number, said: string): ProviderPart[] => [
 ];
 
 function pass(parts: readonly ProviderPart[], options = {}): readonly StreamPart[] {
-  const guard = createGuard({ outputMax: 100, ...options });
+  const guard = new Guard({ outputMax: 100, ...options });
   return [...parts.flatMap((part) => guard.push([part])), ...guard.end()];
 }
 
@@ -131,7 +131,7 @@ describe('images of an answer', () => {
     const counted: ProviderPart = { type: 'usage', output: 300 };
     const delivered = pass([START, ...text(0, 'Here:'), counted, image(), STOP]);
     expect(delivered.filter(({ type }) => type === 'image')).to.have.length(1);
-    const guard = createGuard();
+    const guard = new Guard();
     guard.push([START, STOP]);
     expect(guard.finished).to.equal(true);
     guard.push([image()]);

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { createGuard } from '../../lib/stream/guard.ts';
+import { Guard } from '../../lib/stream/guard.ts';
 import type { ProviderPart, StreamPart } from '../../lib/stream/part.ts';
 import { CLOSE, delta, FINISH, OPEN, START } from './parts.ts';
 
 /** Everything that comes out when the arrays arrive in turn and the source then ends. */
 function pass(arrays: readonly (readonly ProviderPart[])[]): readonly StreamPart[] {
-  const guard = createGuard();
+  const guard = new Guard();
   return [...arrays.flatMap((parts) => [...guard.push(parts)]), ...guard.end()];
 }
 
@@ -114,7 +114,7 @@ describe('guard', () => {
     });
 
     it('may not wait for ever', () => {
-      const guard = createGuard();
+      const guard = new Guard();
       const long = 'x'.repeat(1024 * 1024);
       const parts = [START, begin(0), begin(1), ...Array.from({ length: 5 }, () => delta(long, 1))];
       const last = guard.push(parts).at(-1);
@@ -143,7 +143,7 @@ describe('guard', () => {
         CLOSE,
         FINISH,
       ]);
-      const guard = createGuard({ outputMax: 9, showsReasoning: true });
+      const guard = new Guard({ outputMax: 9, showsReasoning: true });
       expect([...guard.push(parts), ...guard.end()]).to.deep.equal([
         START,
         OPEN,
@@ -163,7 +163,7 @@ describe('guard', () => {
         ({ type: 'block-state', index, state: { format: 'a', value } }) as const;
       const thought = begin(0, 'reasoning');
       const shown = (...parts: readonly ProviderPart[]) => {
-        const guard = createGuard({ outputMax: 9, showsReasoning: true });
+        const guard = new Guard({ outputMax: 9, showsReasoning: true });
         return [...guard.push([START, thought, delta('hm'), ...parts, FINISH]), ...guard.end()];
       };
       expect(shown(state(0, 'x'), state(0, 'y'))).to.deep.equal([

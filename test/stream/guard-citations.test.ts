@@ -1,6 +1,6 @@
 // Which citations pass the guard, where they stand, and how many.
 import { expect } from 'chai';
-import { createGuard } from '../../lib/stream/guard.ts';
+import { Guard } from '../../lib/stream/guard.ts';
 import type { StreamPart } from '../../lib/stream/part.ts';
 import type { Block, Citation, ProviderPart } from '../../lib/stream/provider-part.ts';
 import { delta, FINISH, START } from './parts.ts';
@@ -13,7 +13,7 @@ const cite = (index: number, citation: unknown = SOURCE) =>
   ({ type: 'block-citation', index, citation }) as ProviderPart;
 
 function pass(parts: readonly ProviderPart[], showsReasoning = true): readonly StreamPart[] {
-  const guard = createGuard({ outputMax: Number.POSITIVE_INFINITY, showsReasoning });
+  const guard = new Guard({ outputMax: Number.POSITIVE_INFINITY, showsReasoning });
   return [...guard.push(parts), ...guard.end()];
 }
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type FaultCode, isFault } from '../../lib/base/faults.ts';
-import { createGuard } from '../../lib/stream/guard.ts';
+import { Guard } from '../../lib/stream/guard.ts';
 import type { GuardOptions } from '../../lib/stream/guard-options.ts';
 import type { ProviderPart, StreamPart } from '../../lib/stream/part.ts';
 
@@ -18,9 +18,9 @@ const tool = (index: number, id: string, ...pieces: string[]): ProviderPart[] =>
 const finish = (reason: string): ProviderPart => ({ type: 'finish', reason }) as ProviderPart;
 
 function pass(parts: readonly unknown[], options?: GuardOptions): readonly StreamPart[] {
-  const guard = createGuard(options);
+  const guard = new Guard(options);
   const whole = [...guard.push(parts as ProviderPart[]), ...guard.end()];
-  const other = createGuard(options);
+  const other = new Guard(options);
   const single = [...parts.flatMap((part) => other.push([part] as ProviderPart[])), ...other.end()];
   const isFailed = (seen: readonly StreamPart[]) => seen.at(-1)?.type === 'error';
   if (!isFailed(whole)) expect(single).to.deep.equal(whole);
@@ -148,7 +148,7 @@ describe('guard of calls of tools', () => {
 
   it('ends a call that waited, and ended, in its turn', () => {
     const [begun, ended] = [text(0, 'a').slice(0, 2), text(0, 'a').slice(2)];
-    const parts = createGuard().push([START, ...begun, ...tool(1, 'x', '{}'), ...ended]);
+    const parts = new Guard().push([START, ...begun, ...tool(1, 'x', '{}'), ...ended]);
     expect(parts.slice(-3)).to.deep.equal(tool(1, 'x', '{}'));
   });
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createGuard } from '../../lib/stream/guard.ts';
+import { Guard } from '../../lib/stream/guard.ts';
 import type { ProviderPart } from '../../lib/stream/part.ts';
 import { CLOSE, delta, FINISH, OPEN, START, usage } from './parts.ts';
 
@@ -34,7 +34,7 @@ describe('the guard, of an upstream that is at work or not,', () => {
     };
   for (const [name, [opening, part, is]] of Object.entries(cases)) {
     it(`${is ? 'takes' : 'does not take'} ${name} for work`, async () => {
-      const guard = createGuard();
+      const guard = new Guard();
       guard.push(opening);
       const before = guard.workedAt;
       await sleep(2);
@@ -44,7 +44,7 @@ describe('the guard, of an upstream that is at work or not,', () => {
   }
 
   it('counts a hidden call as work', async () => {
-    const guard = createGuard({ outputMax: 100, calls: 'none' });
+    const guard = new Guard({ outputMax: 100, calls: 'none' });
     guard.push([START]);
     await sleep(2);
     const before = performance.now();
@@ -53,7 +53,7 @@ describe('the guard, of an upstream that is at work or not,', () => {
   });
 
   it('believes no reason that a call follows, not even one without arguments, but always its own cut', () => {
-    const guard = createGuard({ outputMax: 1 });
+    const guard = new Guard({ outputMax: 1 });
     guard.push([START, FINISH]);
     expect(guard.finished).to.equal(true);
     guard.push([tool(0)]);
@@ -64,7 +64,7 @@ describe('the guard, of an upstream that is at work or not,', () => {
 
   it('says that there is a reason to end, and whether content follows it', () => {
     const seen: boolean[] = [];
-    const guard = createGuard({ outputMax: 100, onFinish: () => seen.push(guard.finished) });
+    const guard = new Guard({ outputMax: 100, onFinish: () => seen.push(guard.finished) });
     guard.push([START, OPEN, delta('a'), FINISH]);
     expect(seen).to.deep.equal([true]);
     guard.push([delta('b')]);
@@ -76,7 +76,7 @@ describe('the guard, of an upstream that is at work or not,', () => {
 
   it('takes what one batch brings in its order', () => {
     const seen: boolean[] = [];
-    const guard = createGuard({ outputMax: 100, onFinish: () => seen.push(guard.finished) });
+    const guard = new Guard({ outputMax: 100, onFinish: () => seen.push(guard.finished) });
     guard.push([START, OPEN, FINISH, delta('a')]);
     expect(seen).to.deep.equal([false]);
   });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type FaultCode, fault } from '../../lib/base/faults.ts';
-import { createGuard } from '../../lib/stream/guard.ts';
+import { Guard } from '../../lib/stream/guard.ts';
 import type { ErrorPart, ProviderPart, StreamPart } from '../../lib/stream/part.ts';
 import { longer } from '../../testkit/long.ts';
 import { GIF } from '../media/sample-images.ts';
@@ -14,7 +14,7 @@ const odd = (value: unknown): ProviderPart => value as ProviderPart;
 
 /** Everything that comes out when the arrays arrive in turn and the source then ends. */
 function pass(arrays: readonly unknown[]): readonly StreamPart[] {
-  const guard = createGuard();
+  const guard = new Guard();
   const passed = arrays.flatMap((parts) => [...guard.push(parts as readonly ProviderPart[])]);
   return [...passed, ...guard.end()];
 }
@@ -83,7 +83,7 @@ describe('guard', () => {
   });
 
   it('hands an array on as it is when nothing is taken from it', () => {
-    const guard = createGuard();
+    const guard = new Guard();
     guard.push([START, OPEN]);
     const parts = [delta('a'), delta('b')];
     expect(guard.push(parts)).to.equal(parts);
@@ -104,7 +104,7 @@ describe('guard', () => {
 
   describe('with a limit', () => {
     const cutAt = (outputMax: number, arrays: readonly (readonly ProviderPart[])[]) => {
-      const guard = createGuard({ outputMax });
+      const guard = new Guard({ outputMax });
       const passed = arrays.flatMap((parts) => guard.push(parts));
       return { guard, parts: [...passed, ...guard.end()] };
     };
@@ -121,7 +121,7 @@ describe('guard', () => {
     });
 
     it('passes no counts on that come after the cut', () => {
-      const guard = createGuard({ outputMax: 1 });
+      const guard = new Guard({ outputMax: 1 });
       guard.push([START, OPEN, delta('x'.repeat(17))]);
       expect([guard.done, guard.push([usage(9)])]).to.deep.equal([true, []]);
     });
@@ -266,14 +266,14 @@ describe('guard', () => {
     });
 
     it('is complete whatever breaks off then, unless text has followed the finish', () => {
-      const guard = createGuard();
+      const guard = new Guard();
       guard.push(whole);
       expect(guard.finished).to.equal(true);
       expect(guard.push([failure('upstream_timeout')])).to.deep.equal([]);
       expect(guard.done).to.equal(true);
       expect(guard.end()).to.deep.equal([CLOSE, FINISH]);
 
-      const other = createGuard();
+      const other = new Guard();
       other.push([...whole.slice(0, 3), FINISH, delta('b')]);
       expect(other.finished).to.equal(false);
       const error = failure('upstream_timeout');
@@ -296,7 +296,7 @@ describe('guard', () => {
     });
 
     it('says it once', () => {
-      const guard = createGuard();
+      const guard = new Guard();
       guard.push(whole);
       expect(guard.end()).to.have.length(2);
       expect([...guard.end(), ...guard.push([failure('internal'), usage(1)])]).to.deep.equal([]);
@@ -340,7 +340,7 @@ describe('guard', () => {
   });
 
   it('passes on what made the source break off, and nothing after it', () => {
-    const guard = createGuard();
+    const guard = new Guard();
     guard.push([START, OPEN, delta('a')]);
     const error = failure('upstream_timeout');
     expect(guard.push([error, delta('b')])).to.deep.equal([error]);
@@ -374,7 +374,7 @@ describe('guard', () => {
     it('obeys the grammar and ends with one finish or one error', () => {
       fc.assert(
         fc.property(fc.array(array, { maxLength: 12 }), fc.boolean(), (arrays, breaksOff) => {
-          const guard = createGuard();
+          const guard = new Guard();
           const passed = arrays.flatMap((parts) => [...guard.push(parts as readonly ProviderPart[])]);
           if (breaksOff) passed.push(...guard.push([failure('upstream_failed')]));
           passed.push(...guard.end(), ...guard.push([failure('internal')]), ...guard.end());

@@ -1,6 +1,6 @@
 // Blocks that wait for their turn: how many there may be, and what they cost.
 import { expect } from 'chai';
-import { createGuard } from '../../lib/stream/guard.ts';
+import { Guard } from '../../lib/stream/guard.ts';
 import type { ProviderPart, StreamPart } from '../../lib/stream/part.ts';
 import { expectLinear } from '../../testkit/growth.ts';
 import { FINISH, START } from './parts.ts';
@@ -15,7 +15,7 @@ const state = (index: number, value: string): ProviderPart => {
 };
 
 function pass(parts: readonly ProviderPart[]): readonly StreamPart[] {
-  const guard = createGuard();
+  const guard = new Guard();
   return [...guard.push(parts), ...guard.end()];
 }
 
@@ -26,7 +26,7 @@ describe('blocks that wait', () => {
       const backwards = [...indexes].reverse();
       const parts = [START, ...indexes.map((index) => begin(index)), ...backwards.map(delta), ...backwards.map(close)];
       return () => {
-        expect(createGuard().push(parts)).to.have.lengthOf(1 + 3 * times);
+        expect(new Guard().push(parts)).to.have.lengthOf(1 + 3 * times);
       };
     });
   });

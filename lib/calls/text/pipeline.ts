@@ -1,6 +1,6 @@
 // The way of a text answer: the one list of what happens to its parts, in order.
-import { createGuard } from '../../stream/guard.ts';
-import type { Guard, GuardOptions } from '../../stream/guard-options.ts';
+import { Guard } from '../../stream/guard.ts';
+import type { GuardOptions } from '../../stream/guard-options.ts';
 import { createMeter, type Meter, type MeterOptions } from '../../stream/meter.ts';
 import type { StreamPart } from '../../stream/part.ts';
 import type { Transform } from '../../stream/pipeline.ts';
@@ -33,7 +33,7 @@ export interface TextPipeline {
 /** For one attempt at one route. What is produced is billed, so the meter comes before anything that drops text. */
 export function createTextPipeline<Out>(options: TextPipelineOptions<Out>): TextPipeline {
   const { renderer, sink } = options.output;
-  const guard = createGuard(options.guard);
+  const guard = new Guard(options.guard);
   const meter = createMeter(options.meter);
   const stops = options.stops && createStops(options.stops);
   const delivery = createDelivery(options.delivery, options.listener);

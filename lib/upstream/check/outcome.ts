@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import type { Fault } from '../../base/faults.ts';
-import { createGuard } from '../../stream/guard.ts';
+import { Guard } from '../../stream/guard.ts';
 import type { ErrorPart, ReplyToolBlock, StreamPart } from '../../stream/part.ts';
 import { pipeline } from '../../stream/pipeline.ts';
 import type { BlockState, Citation, FinishPart, UsageCounts, UsagePart } from '../../stream/provider-part.ts';
@@ -123,7 +123,7 @@ async function runText(
   const batches = pipeline<ProviderPart | ErrorPart, StreamPart>({
     source: () => start(signal),
     transforms: [
-      createGuard({ outputMax: Number.POSITIVE_INFINITY, calls: tools ? 'any' : 'none', showsReasoning: true }),
+      new Guard({ outputMax: Number.POSITIVE_INFINITY, calls: tools ? 'any' : 'none', showsReasoning: true }),
     ],
     signal,
     onError(error) {

@@ -1,6 +1,6 @@
 // Images of answers from each upstream's format, and back in a history to each.
 import { expect } from 'chai';
-import { createGuard } from '../../../lib/stream/guard.ts';
+import { Guard } from '../../../lib/stream/guard.ts';
 import type { ProviderPart, StreamPart } from '../../../lib/stream/part.ts';
 import type { AnswerReader, Content, JsonObject, TextCall } from '../../../lib/upstream/contract/provider.ts';
 import { ChatReply } from '../../../lib/upstream/formats/chat/reply.ts';
@@ -33,7 +33,7 @@ function read(reader: AnswerReader, events: readonly object[], { marked = true }
   reader.end?.(out, marked);
   if (marked) out.done('[DONE]');
   out.close();
-  const guard = createGuard({ outputMax: Number.POSITIVE_INFINITY, showsReasoning: true });
+  const guard = new Guard({ outputMax: Number.POSITIVE_INFINITY, showsReasoning: true });
   const passed: readonly StreamPart[] = [...guard.push(parts), ...guard.end()];
   return passed.flatMap((part) => {
     if (part.type === 'error') return [`error ${part.fault.data?.code}`];

@@ -7,7 +7,7 @@ import { parseMessageRequest } from '../../../lib/api/dialects/message/request.t
 import { createResponsesRenderer, responsesReply } from '../../../lib/api/dialects/responses/render.ts';
 import { parseResponsesRequest } from '../../../lib/api/dialects/responses/request.ts';
 import { createCollector } from '../../../lib/stream/collect.ts';
-import { createGuard } from '../../../lib/stream/guard.ts';
+import { Guard } from '../../../lib/stream/guard.ts';
 import type { StreamPart } from '../../../lib/stream/part.ts';
 import type { AnswerReader, JsonObject, ProviderPart, TextCall } from '../../../lib/upstream/contract/provider.ts';
 import { ChatReply } from '../../../lib/upstream/formats/chat/reply.ts';
@@ -28,7 +28,7 @@ function readParts(reader: AnswerReader, events: readonly JsonObject[]): readonl
   const out = new Writer();
   out.into(parts);
   for (const event of events) if (!out.isDone) reader.take(event, out, () => '');
-  const guard = createGuard();
+  const guard = new Guard();
   const passed = [...guard.push(parts), ...guard.end()].filter(({ type }) => type !== 'start');
   return [{ type: 'start', id: '1', model: 'm' }, ...passed, BILLING];
 }
@@ -286,7 +286,7 @@ describe('citations', () => {
 
   it('pass the guard for a text that waits, up to a thousand, and fail for anything else', () => {
     const citation = { url: 'https://a.example' };
-    const guard = createGuard();
+    const guard = new Guard();
     const open = (index: number) => ({ type: 'block-start', index, block: { type: 'text', cited: true } }) as const;
     const cite = (index: number) => ({ type: 'block-citation', index, citation }) as const;
     guard.push([{ type: 'start' }, open(0), open(1), { type: 'block-delta', index: 1, text: 'B' }, cite(1)]);
@@ -300,7 +300,7 @@ describe('citations', () => {
   });
 
   it('pass the guard up to a million characters in all, and up to 64 thousand each', () => {
-    const guard = createGuard();
+    const guard = new Guard();
     const cite = (characters: number) =>
       ({
         type: 'block-citation',

@@ -2,7 +2,7 @@
 import { Buffer } from 'node:buffer';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createGuard } from '../../../lib/stream/guard.ts';
+import { Guard } from '../../../lib/stream/guard.ts';
 import type { ToolPiece } from '../../../lib/upstream/contract/answer.ts';
 import type { AnswerReader, AnswerWriter, JsonObject, ProviderPart } from '../../../lib/upstream/contract/provider.ts';
 import { Frames } from '../../../lib/upstream/host/frames.ts';
@@ -378,7 +378,7 @@ describe('writer of an answer', () => {
       fc.property(fc.array(told, { maxLength: 8 }), (values) => {
         const { parts, error } = read(values.map((value) => data(value as Told)).join(''));
         for (const part of parts) if (part.type === 'block-delta') expect(part.text.isWellFormed()).to.equal(true);
-        const guard = createGuard();
+        const guard = new Guard();
         const passed = guard.push(parts);
         expect(passed.some(({ type }) => type === 'error')).to.equal(false);
         expect(error === undefined || !guard.finished).to.equal(true);

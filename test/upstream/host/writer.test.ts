@@ -1,7 +1,7 @@
 // Calls of tools out of pieces: whatever order they come in, parts are whole calls one after the other.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createGuard } from '../../../lib/stream/guard.ts';
+import { Guard } from '../../../lib/stream/guard.ts';
 import type { ProviderPart } from '../../../lib/upstream/contract/provider.ts';
 import { Writer } from '../../../lib/upstream/host/writer.ts';
 import { longer } from '../../../testkit/long.ts';
@@ -22,7 +22,7 @@ function written(write: (out: Writer) => void): readonly Seen[] {
   write(out);
   out.finish('tool', 'tool_calls');
   out.close();
-  const guard = createGuard();
+  const guard = new Guard();
   const passed = [...guard.push(parts), ...guard.end()];
   const seen: Seen[] = [];
   for (const part of passed) {
