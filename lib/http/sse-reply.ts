@@ -5,17 +5,6 @@ import type { Writable } from 'node:stream';
 import { takeOverChunks } from '../platform/manual-chunks.ts';
 import { probeByComments } from './half-closed.ts';
 
-export interface SseReply {
-  /** Sends status and headers. */
-  open(): void;
-  /** Sends events; returns a promise if the client reads more slowly than they arrive. */
-  write(text: string): Promise<void> | undefined;
-  /** The same for the end of a pipeline. */
-  push(texts: readonly string[]): readonly Promise<void>[];
-  keepAlive(): void;
-  close(): void;
-}
-
 interface SseReplyOptions {
   readonly headers: Readonly<Record<string, string>>;
   /** A client that reads nothing for this long is gone. */
@@ -35,12 +24,8 @@ export const SSE_HEADERS = {
   'x-accel-buffering': 'no',
 };
 
-export function createSseReply(response: ServerResponse, options: SseReplyOptions): SseReply {
-  return new ResponseEvents(response, options);
-}
-
 /** A class: every open stream has one, and closures would take three times the memory. */
-class ResponseEvents implements SseReply {
+export class SseReply {
   readonly #response: ServerResponse;
   readonly #stallMs: number;
   /** Undefined once they are sent. */
@@ -61,6 +46,7 @@ class ResponseEvents implements SseReply {
     this.#onOpen = onOpen;
   }
 
+  /** Sends status and headers. */
   open(): void {
     if (!this.#response.destroyed) this.#sendHead(this.#response);
     this.#onOpen?.();
@@ -76,11 +62,13 @@ class ResponseEvents implements SseReply {
     probeByComments(response, this);
   }
 
+  /** The same as `write` for the end of a pipeline. */
   push(texts: readonly string[]): readonly Promise<void>[] {
     const wait = this.write(texts.length === 1 ? (texts[0] as string) : texts.join(''));
     return wait ? [wait] : NOTHING;
   }
 
+  /** Sends events; returns a promise if the client reads more slowly than they arrive. */
   write(text: string): Promise<void> | undefined {
     if (text === '' || this.#response.destroyed) return undefined;
     const outlet = this.#outlet();

@@ -5,7 +5,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request, ResponseToolkit } from '@hapi/hapi';
 import { expect } from 'chai';
-import { createSseReply } from '../../lib/http/sse-reply.ts';
+import { SseReply } from '../../lib/http/sse-reply.ts';
 import { until } from '../../testkit/client.ts';
 import { openTestHttp, type TestHttp } from '../../testkit/http.ts';
 import { itTimed } from '../../testkit/timed.ts';
@@ -34,7 +34,7 @@ describe('a client that closes its side', () => {
     };
     const stream = async (request: Request, h: ResponseToolkit) => {
       const ms = arrived(request);
-      const reply = createSseReply(request.raw.res, { headers: {}, stallMs: 60_000 });
+      const reply = new SseReply(request.raw.res, { headers: {}, stallMs: 60_000 });
       if (request.query.late) await sleep(ms);
       reply.open();
       for (const word of ['one', 'two']) {

@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createSseReply, type SseReply } from '../../lib/http/sse-reply.ts';
+import { SseReply } from '../../lib/http/sse-reply.ts';
 import { until } from '../../testkit/client.ts';
 import { itTimed } from '../../testkit/timed.ts';
 
@@ -42,7 +42,7 @@ describe('SSE reply', () => {
     });
     client.write(`GET / HTTP/${version}\r\nhost: x\r\n\r\n`);
     response = await answered;
-    return createSseReply(response, { headers: { 'x-request-id': 'req_1' }, stallMs });
+    return new SseReply(response, { headers: { 'x-request-id': 'req_1' }, stallMs });
   }
 
   /** The body of a reply in chunks, each as long as it says. */

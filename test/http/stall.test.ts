@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import { styleAt } from '../../lib/api/response-styles.ts';
 import { createHttp } from '../../lib/http/server.ts';
-import { createSseReply } from '../../lib/http/sse-reply.ts';
+import { SseReply } from '../../lib/http/sse-reply.ts';
 import { until } from '../../testkit/client.ts';
 import { itTimed } from '../../testkit/timed.ts';
 
@@ -20,7 +20,7 @@ describe('clients that read nothing', () => {
         res.once('close', () => {
           tookMs = performance.now() - startedAt;
         });
-        const reply = createSseReply(res, { headers: {}, stallMs });
+        const reply = new SseReply(res, { headers: {}, stallMs });
         reply.open();
         void reply.write('x'.repeat(50_000_000));
         return h.abandon;

@@ -13,7 +13,7 @@ import type { TextRequest } from '../../calls/text/request.ts';
 import { measureRequest, releaseTextRequest } from '../../calls/text/request-memory.ts';
 import { chooseCatalog } from '../../catalog/catalog.ts';
 import { SMALL_BYTES } from '../../http/memory-quota.ts';
-import { createSseReply } from '../../http/sse-reply.ts';
+import { SseReply } from '../../http/sse-reply.ts';
 import type { CallPrice } from '../../ledger/refusals.ts';
 import { readLinkedImage } from '../../media/linked.ts';
 import type { FetchReference } from '../../media/reference.ts';
@@ -123,7 +123,7 @@ function answerStream(
   { request, context, renderer }: StreamedRequest,
 ): Promise<symbol> {
   const { clientStallMs: stallMs } = services;
-  const sink = createSseReply(raw.res, { headers, stallMs, onOpen: onBegun });
+  const sink = new SseReply(raw.res, { headers, stallMs, onOpen: onBegun });
   const running = services.text.run(request, context, { live: true, renderer, sink });
   return endStream(running, { request, response: raw.res, value: h.abandon });
 }

@@ -26,7 +26,7 @@ import { readAnnouncedBytes } from '../../http/body.ts';
 import { SMALL_BYTES } from '../../http/memory-quota.ts';
 import { commonHeaders } from '../../http/reply.ts';
 import { getRequestState, type LiveCall } from '../../http/request-state.ts';
-import { createSseReply } from '../../http/sse-reply.ts';
+import { SseReply } from '../../http/sse-reply.ts';
 import { type RequestImage, toProviderImage } from '../../media/reference.ts';
 import { TEXT_MINIMUM } from '../../money/price.ts';
 import type { KeyHolder } from '../../store/ports/keys.ts';
@@ -85,7 +85,7 @@ function streamOutput(
   describeOutcome: StreamOptions['describeOutcome'],
 ): TextOutput {
   const renderer = createChatRenderer();
-  const reply = createSseReply(request.raw.res, { headers: commonHeaders(request), stallMs: services.clientStallMs });
+  const reply = new SseReply(request.raw.res, { headers: commonHeaders(request), stallMs: services.clientStallMs });
   const collector = createCollector();
   let failure: Fault | undefined;
   return {
