@@ -29,24 +29,6 @@ export interface ImageTokens {
   readonly countedFrom: number;
 }
 
-/** Passes everything on. */
-export interface Meter extends Transform<StreamPart> {
-  /** Input tokens as known so far, in the same split as a bill's. */
-  promptSoFar(): PromptTokens;
-  /** What has been used so far, as if the answer were cut off now. */
-  used(): Tokens;
-  /** Whether that exceeds this on either side. Every hold asks it of all running calls of its wallet. */
-  exceeds(tokens: Tokens): boolean;
-  /** What is billed. A cut-off answer is billed for what arrived, whatever the last report said. */
-  bill(ending: 'finished' | 'cut'): Bill;
-  /** What the upstream has reported of a whole answer, also above what is believed; undefined if it is not complete. */
-  readonly reported: Tokens | undefined;
-  /** Whether the upstream has reported more input than is believed. */
-  readonly isInputAboveBound: boolean;
-  /** Whether the upstream has reported any count. */
-  readonly hasReport: boolean;
-}
-
 /** The input is what is no audio and what no cache had anything to do with; other counts are absent if zero. */
 interface Bill extends Tokens {
   /** Why a number is an estimate, for the log; absent if both are the upstream's. */
@@ -64,12 +46,8 @@ const TOKENS_PER_CHARACTER_MAX = 4;
 /** Text that waits to be counted: most answers are counted by their upstream in time. */
 const PENDING_CHARACTERS_MAX = 512;
 
-export function createMeter(options: MeterOptions): Meter {
-  return new AnswerMeter(options);
-}
-
-/** A class, because every open answer has one: closures would take three times the memory. */
-class AnswerMeter implements Meter {
+/** Passes everything on. A class, because every open answer has one: closures would take three times the memory. */
+export class Meter implements Transform<StreamPart> {
   readonly #options: MeterOptions;
   #hasText = false;
   /** Images that were passed on. */
@@ -133,6 +111,7 @@ class AnswerMeter implements Meter {
     }
   }
 
+  /** Input tokens as known so far, in the same split as a bill's. */
   promptSoFar(): PromptTokens {
     const { inputEstimate, audioEstimate: audio = 0, images } = this.#options;
     const prompt = this.#believablePrompt();
@@ -141,10 +120,12 @@ class AnswerMeter implements Meter {
     return lacksImages ? { ...prompt, input: prompt.input + images.tokens } : prompt;
   }
 
+  /** What has been used so far, as if the answer were cut off now. */
   used(): Tokens {
     return this.#withReasoning({ ...this.promptSoFar(), output: this.#outputSoFar() });
   }
 
+  /** Whether that exceeds this on either side. Every hold asks it of all running calls of its wallet. */
   exceeds(tokens: Tokens): boolean {
     if (countPrompt(this.promptSoFar()) > countPrompt(tokens)) return true;
     // Far from it, nothing has to be counted.
@@ -154,6 +135,7 @@ class AnswerMeter implements Meter {
     return !isFar && this.#outputSoFar() > tokens.output;
   }
 
+  /** What is billed. A cut-off answer is billed for what arrived, whatever the last report said. */
   bill(ending: 'finished' | 'cut'): Bill {
     const doubts: string[] = [];
     const { trusted } = this.#options;
@@ -217,6 +199,7 @@ class AnswerMeter implements Meter {
     });
   }
 
+  /** What the upstream has reported of a whole answer, also above what is believed; undefined if it is not complete. */
   get reported(): Tokens | undefined {
     const { input = 0, output, reasoning, ...others } = this.#reported ?? {};
     const counts = [input, output, ...Object.values(others)];
@@ -228,10 +211,12 @@ class AnswerMeter implements Meter {
     };
   }
 
+  /** Whether the upstream has reported any count. */
   get hasReport(): boolean {
     return this.#reported !== undefined;
   }
 
+  /** Whether the upstream has reported more input than is believed. */
   get isInputAboveBound(): boolean {
     return (this.#inputReported() ?? 0) > this.#options.inputMax;
   }

@@ -5,7 +5,7 @@ import { createMemoryQuota } from '../../lib/http/memory-quota.ts';
 import { AnswerMemory } from '../../lib/stream/answer-memory.ts';
 import { createCollector } from '../../lib/stream/collect.ts';
 import { Guard } from '../../lib/stream/guard.ts';
-import { createMeter, type MeterOptions } from '../../lib/stream/meter.ts';
+import { Meter, type MeterOptions } from '../../lib/stream/meter.ts';
 import type { StreamPart } from '../../lib/stream/part.ts';
 import type { ProviderPart } from '../../lib/stream/provider-part.ts';
 import { createStops } from '../../lib/stream/stops.ts';
@@ -174,7 +174,7 @@ describe('the bill of images in an answer', () => {
     ending: 'finished' | 'cut' = 'finished',
     more: Partial<MeterOptions> = {},
   ) {
-    const meter = createMeter({ ...LIMITS, estimateTokens, ...more });
+    const meter = new Meter({ ...LIMITS, estimateTokens, ...more });
     meter.push(parts);
     return meter.bill(ending).output;
   }
@@ -222,7 +222,7 @@ describe('the bill of images in an answer', () => {
   });
 
   it('is seen by those who ask while the call runs', () => {
-    const meter = createMeter({ ...LIMITS, estimateTokens });
+    const meter = new Meter({ ...LIMITS, estimateTokens });
     meter.push([said]);
     expect(meter.exceeds({ input: 1000, output: 900 })).to.equal(false);
     meter.push([seen(1)]);

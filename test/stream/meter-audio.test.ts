@@ -1,6 +1,6 @@
 // Tokens of recordings: billed apart where the upstream counts them so, or where nobody counts the prompt.
 import { expect } from 'chai';
-import { createMeter } from '../../lib/stream/meter.ts';
+import { Meter } from '../../lib/stream/meter.ts';
 import type { StreamPart } from '../../lib/stream/part.ts';
 
 const LIMITS = { trusted: true, inputEstimate: 11, inputMax: 1000, outputMax: 500 };
@@ -8,7 +8,7 @@ const WORDS: StreamPart = { type: 'block-delta', index: 0, text: 'word'.repeat(5
 
 describe('audio at the meter', () => {
   function count(counts?: object) {
-    const meter = createMeter({ ...LIMITS, audioEstimate: 8, estimateTokens: (text) => text.length / 4 });
+    const meter = new Meter({ ...LIMITS, audioEstimate: 8, estimateTokens: (text) => text.length / 4 });
     meter.push([WORDS, ...(counts ? [{ type: 'usage', ...counts } as StreamPart] : [])]);
     const { doubt, ...tokens } = meter.bill('finished');
     return { tokens, reported: meter.reported };

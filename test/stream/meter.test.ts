@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { countPrompt } from '../../lib/money/price.ts';
 import { countCharacters } from '../../lib/stream/characters.ts';
-import { convertToTokens, createMeter, type MeterOptions } from '../../lib/stream/meter.ts';
+import { convertToTokens, Meter, type MeterOptions } from '../../lib/stream/meter.ts';
 import type { StreamPart } from '../../lib/stream/part.ts';
 import { longer } from '../../testkit/long.ts';
 
@@ -16,7 +16,7 @@ const usage = (input: unknown, output: unknown): StreamPart => ({ type: 'usage',
 const words = (tokens: number): StreamPart => delta('word'.repeat(tokens));
 
 function bill(ending: 'finished' | 'cut', parts: readonly StreamPart[], options: Partial<MeterOptions> = {}) {
-  const meter = createMeter({ ...LIMITS, ...options });
+  const meter = new Meter({ ...LIMITS, ...options });
   meter.push(parts);
   return meter.bill(ending);
 }
@@ -29,7 +29,7 @@ describe('meter', () => {
   });
 
   it('has a report once any counts came, and names reasoning only if there was some', () => {
-    const meter = createMeter(LIMITS);
+    const meter = new Meter(LIMITS);
     meter.push([words(1)]);
     expect([meter.hasReport, meter.reported]).to.deep.equal([false, undefined]);
     meter.push([usage(1, 'many')]);
@@ -58,7 +58,7 @@ describe('meter', () => {
 
   it('tells what was reported beyond the bounds of a bill, if it is a report of the whole answer', () => {
     const reported = (parts: readonly StreamPart[], options: Partial<MeterOptions> = {}) => {
-      const meter = createMeter({ ...LIMITS, ...options });
+      const meter = new Meter({ ...LIMITS, ...options });
       meter.push(parts);
       return meter.reported;
     };
@@ -151,7 +151,7 @@ describe('meter', () => {
   });
 
   it('takes over parts in any number of arrays', () => {
-    const meter = createMeter(LIMITS);
+    const meter = new Meter(LIMITS);
     for (const part of [usage(7, 0), delta('ab'), delta('cd'), delta('e'), usage(7, 2)]) meter.push([part]);
     meter.push([]);
     expect(meter.bill('finished')).to.deep.equal({ input: 7, output: 2 });
@@ -159,7 +159,7 @@ describe('meter', () => {
   });
 
   it('tells what has been used so far, as if the answer were cut off now', () => {
-    const meter = createMeter(LIMITS);
+    const meter = new Meter(LIMITS);
     expect(meter.used()).to.deep.equal({ input: 11, output: 0 });
     meter.push([usage(7, 2), words(3)]);
     expect(meter.used()).to.deep.equal({ input: 7, output: 3 });
@@ -168,7 +168,7 @@ describe('meter', () => {
   });
 
   it('tells whether more has been used, on either side', () => {
-    const meter = createMeter(LIMITS);
+    const meter = new Meter(LIMITS);
     meter.push([usage(7, 2), words(3)]);
     expect(meter.exceeds({ input: 7, output: 3 })).to.equal(false);
     expect(meter.exceeds({ input: 6, output: 9 })).to.equal(true);
@@ -260,7 +260,7 @@ describe('meter', () => {
   });
 
   it('knows the input before the end', () => {
-    const meter = createMeter(LIMITS);
+    const meter = new Meter(LIMITS);
     expect(meter.promptSoFar()).to.deep.equal({ input: 11 });
     meter.push([usage(-1, 0)]);
     expect(meter.promptSoFar()).to.deep.equal({ input: 11 });
@@ -290,7 +290,7 @@ describe('meter', () => {
     expect(billed(counts(2, 500), words(1), counts(502, 0))).to.deep.equal({ input: 502, output: 1 });
     const rare = { type: 'usage', cacheWrite1h: 9, cacheRead: 1, output: 1 } as const;
     expect(billed(rare)).to.deep.equal({ input: 0, cacheRead: 1, cacheWrite1h: 9, output: 1 });
-    const meter = createMeter(LIMITS);
+    const meter = new Meter(LIMITS);
     meter.push([rare]);
     expect(countPrompt(meter.promptSoFar())).to.equal(10);
     expect([meter.exceeds({ input: 10, output: 1 }), meter.exceeds({ input: 9, output: 1 })]).to.deep.equal([
@@ -336,7 +336,7 @@ describe('meter', () => {
 
   it('counts words whole, however they arrive and however long the text is', () => {
     const counted: string[] = [];
-    const meter = createMeter({ ...LIMITS, estimateTokens: (text) => counted.push(text) });
+    const meter = new Meter({ ...LIMITS, estimateTokens: (text) => counted.push(text) });
     const text = 'some words '.repeat(300);
     for (let at = 0; at < text.length; at += 7) meter.push([delta(text.slice(at, at + 7))]);
     meter.used();

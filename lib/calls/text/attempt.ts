@@ -13,7 +13,7 @@ import type { DeliveryListener } from './delivery.ts';
 import type { TextOutput } from './output.ts';
 import { createTextPipeline, type TextPipeline, type TextPipelineOptions } from './pipeline.ts';
 import { fitTools, restoreNames } from './tool-rules.ts';
-import { createWatch, type Watch, type Watched } from './watch.ts';
+import { Watch, type Watched } from './watch.ts';
 
 export interface AttemptOptions<Out> {
   readonly route: Route;
@@ -99,7 +99,7 @@ export class TextAttempt<Out> implements Watched, DeliveryListener {
       listener: this,
       output,
     });
-    this.#watch = createWatch({ ...timeouts, totalDeadline: deadline, watched: this });
+    this.#watch = new Watch({ ...timeouts, totalDeadline: deadline, watched: this });
   }
 
   /** Never rejects. Unhandled errors of the plugin are attributed by the async context that it starts in. */

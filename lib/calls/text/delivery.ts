@@ -27,35 +27,20 @@ export interface DeliveryListener {
   onBegin(): void;
 }
 
-/** Passes `start`, `usage` and blocks on, and keeps the ending. Adds counts right before `start` and the ending. */
-export interface Delivery extends Transform<StreamPart> {
-  /** The end of a paid answer: what its output still has to write. */
-  complete(
-    finish: ReplyFinishPart,
-    usage: Tokens,
-    paid: Settlement & { readonly price: TextPrice },
-  ): readonly StreamPart[];
-  /** How the answer ended; undefined as long as it has not. */
-  readonly ending: ReplyFinishPart | ErrorPart | undefined;
-  /** The upstream's id of the answer; empty until it has started. */
-  readonly answerId: string;
-  /** True once text, or an image, has arrived. */
-  readonly hasText: boolean;
-  /** True once a fragment was passed on. */
-  readonly begun: boolean;
-}
-
-export function createDelivery(options: DeliveryOptions, listener: DeliveryListener): Delivery {
-  return new AnswerDelivery(options, listener);
-}
-
 const NOTHING: readonly StreamPart[] = [];
 
-/** A class, because every open answer has one: closures would take three times the memory. */
-class AnswerDelivery implements Delivery {
+/**
+ * Passes `start`, `usage` and blocks on, and keeps the ending. Adds counts right before `start` and the ending. A class,
+ * because every open answer has one: closures would take three times the memory.
+ */
+export class Delivery implements Transform<StreamPart> {
+  /** True once a fragment was passed on. */
   begun = false;
+  /** The upstream's id of the answer; empty until it has started. */
   answerId = '';
+  /** True once text, or an image, has arrived. */
   hasText = false;
+  /** How the answer ended; undefined as long as it has not. */
   ending: ReplyFinishPart | ErrorPart | undefined;
   readonly #options: DeliveryOptions;
   readonly #listener: DeliveryListener;
@@ -106,6 +91,7 @@ class AnswerDelivery implements Delivery {
     ];
   }
 
+  /** The end of a paid answer: what its output still has to write. */
   complete(
     finish: ReplyFinishPart,
     usage: Tokens,

@@ -1,11 +1,11 @@
 // The way of a text answer: the one list of what happens to its parts, in order.
 import { Guard } from '../../stream/guard.ts';
 import type { GuardOptions } from '../../stream/guard-options.ts';
-import { createMeter, type Meter, type MeterOptions } from '../../stream/meter.ts';
+import { Meter, type MeterOptions } from '../../stream/meter.ts';
 import type { StreamPart } from '../../stream/part.ts';
 import type { Transform } from '../../stream/pipeline.ts';
 import { createStops, type Stops, type StopsOptions } from '../../stream/stops.ts';
-import { createDelivery, type Delivery, type DeliveryListener, type DeliveryOptions } from './delivery.ts';
+import { Delivery, type DeliveryListener, type DeliveryOptions } from './delivery.ts';
 import type { TextOutput } from './output.ts';
 
 /** Creates an embedder's transform for one answer; it gets every part between the guard and the delivery. */
@@ -34,9 +34,9 @@ export interface TextPipeline {
 export function createTextPipeline<Out>(options: TextPipelineOptions<Out>): TextPipeline {
   const { renderer, sink } = options.output;
   const guard = new Guard(options.guard);
-  const meter = createMeter(options.meter);
+  const meter = new Meter(options.meter);
   const stops = options.stops && createStops(options.stops);
-  const delivery = createDelivery(options.delivery, options.listener);
+  const delivery = new Delivery(options.delivery, options.listener);
   const extra = options.extra.map((create) => create());
   const transforms = [guard, meter, stops, ...extra, delivery, renderer, sink].filter(
     (transform) => transform !== undefined,

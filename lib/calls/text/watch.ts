@@ -23,19 +23,6 @@ export interface Watched {
   onTimeout(): void;
 }
 
-export interface Watch {
-  /** The upstream has given its reason to end: unless content follows, it has little time left, for its counts. */
-  noteFinish(): void;
-  /** From now on it has at most this long, whatever arrives. */
-  limit(ms: number): void;
-  /** The reader is slow and the upstream is paused: silence does not count until `resume`. */
-  pause(): void;
-  resume(): void;
-  /** The client got its first fragment: no more heartbeats. */
-  delivered(): void;
-  stop(): void;
-}
-
 const HEARTBEAT_MS = 15_000;
 
 /** How long an upstream may keep the connection after its terminal signal, for late usage. */
@@ -43,12 +30,8 @@ const AFTER_FINISH_MS = 3_000;
 
 const now = () => performance.now();
 
-export function createWatch(options: WatchOptions): Watch {
-  return new TimerWatch(options);
-}
-
 /** A class, because every open stream has one: closures would take three times the memory. */
-class TimerWatch implements Watch {
+export class Watch {
   readonly #idleMs: number;
   readonly #heartbeatMs: number;
   readonly #afterFinishMs: number;
@@ -77,15 +60,18 @@ class TimerWatch implements Watch {
     this.#arm();
   }
 
+  /** The upstream has given its reason to end: unless content follows, it has little time left, for its counts. */
   noteFinish(): void {
     this.#arm();
   }
 
+  /** From now on it has at most this long, whatever arrives. */
   limit(ms: number): void {
     this.#totalDeadline = Math.min(this.#totalDeadline, now() + ms);
     this.#arm();
   }
 
+  /** The reader is slow and the upstream is paused: silence does not count until `resume`. */
   pause(): void {
     this.#paused = true;
   }
@@ -96,6 +82,7 @@ class TimerWatch implements Watch {
     this.#arm();
   }
 
+  /** The client got its first fragment: no more heartbeats. */
   delivered(): void {
     this.#heartbeatAt = Number.POSITIVE_INFINITY;
   }

@@ -1,11 +1,6 @@
 import { expect } from 'chai';
 import { fault } from '../../../lib/base/faults.ts';
-import {
-  createDelivery,
-  type Delivery,
-  type DeliveryListener,
-  type DeliveryOptions,
-} from '../../../lib/calls/text/delivery.ts';
+import { Delivery, type DeliveryListener, type DeliveryOptions } from '../../../lib/calls/text/delivery.ts';
 import type { FinishPart, StreamPart } from '../../../lib/stream/part.ts';
 import { CLOSE, delta, FINISH, OPEN, START, usage } from './stage.ts';
 
@@ -33,7 +28,7 @@ describe('delivery', () => {
 
   function open({ onText, onBegin, ...options }: Partial<DeliveryOptions & DeliveryListener> = {}): Delivery {
     input = 11;
-    return createDelivery(
+    return new Delivery(
       { replyId: 'req_1', model: 'model-a', buffered: false, ...options },
       { prompt: () => ({ input }), onText: onText ?? (() => undefined), onBegin: onBegin ?? (() => undefined) },
     );

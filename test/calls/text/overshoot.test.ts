@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { MAX_TOKENS_MAXIMUM } from '../../../lib/base/token-limits.ts';
 import { computeExcess, computeOvershoot, computeUncappedExcess } from '../../../lib/calls/text/overshoot.ts';
 import { estimateTokens } from '../../../lib/calls/text/tokens.ts';
-import { createMeter } from '../../../lib/stream/meter.ts';
+import { Meter } from '../../../lib/stream/meter.ts';
 import { delta, usage } from './stage.ts';
 
 const RUB = 1_000_000n;
@@ -10,7 +10,7 @@ const RUB = 1_000_000n;
 /** 1000 tokens of input are held at 1000 RUB per million, 512 of output at 5000: 3.56 RUB. */
 function running({ trusted = true } = {}) {
   const outputMax = trusted ? 500 : Number.POSITIVE_INFINITY;
-  const meter = createMeter({ trusted, inputEstimate: 1000, inputMax: 100_000, outputMax, estimateTokens });
+  const meter = new Meter({ trusted, inputEstimate: 1000, inputMax: 100_000, outputMax, estimateTokens });
   const price = { input: 1000n * RUB, audio: 8000n * RUB, cacheWrite1h: 9000n * RUB, output: 5000n * RUB };
   const terms = { model: { price }, held: { input: 1000, output: 512 } };
   return { meter, overshoot: () => computeOvershoot({ ...terms, meter }, 3_560_000n) };

@@ -1,7 +1,7 @@
 import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createWatch, type Watch, type Watched, type WatchOptions } from '../../../lib/calls/text/watch.ts';
+import { Watch, type Watched, type WatchOptions } from '../../../lib/calls/text/watch.ts';
 import { until } from '../../../testkit/client.ts';
 import { itTimed } from '../../../testkit/timed.ts';
 
@@ -49,7 +49,7 @@ describe('watch', () => {
         onTimeout();
       },
     };
-    watch = createWatch({
+    watch = new Watch({
       firstTokenTimeoutMs: 60_000,
       idleTimeoutMs: 60_000,
       totalDeadline: startedAt + totalMs,
