@@ -1,6 +1,7 @@
 // Reads the messages of a request, and its system prompt.
 
 import { choice, type Json, list, object, ref } from '../../base/json-schema.ts';
+import { isRecord } from '../../base/record.ts';
 import type { RequestContent, RequestFiles, RequestMessage } from '../../calls/text/request.ts';
 import type { TextContent } from '../../upstream/contract/provider.ts';
 import { markLast, readCacheMarker } from './cache.ts';
@@ -24,8 +25,8 @@ const ROLES = ['user', 'assistant', 'system', 'developer', 'tool', 'function'] a
 /** The roles named in refusals; the others are for clients that know them. */
 const NAMED_ROLES = ROLES.slice(0, 3).join(', ');
 
-/** The schema of a message whose content may be blocks of this schema. */
-export function describeMessage(block: string): Json {
+/** The schema of a message whose content may be blocks of this schema, with further fields. */
+export function describeMessage(block: string, more: Readonly<Record<string, Json>> = {}): Json {
   const role = choice(ROLES, '`system` and `developer` messages are part of the system prompt wherever they stand.');
   const content = {
     description:
@@ -33,7 +34,8 @@ export function describeMessage(block: string): Json {
       `A \`user\` message may hold up to ${IMAGES_MAX} images beside those of its results, a request ${IMAGES_TOTAL_MAX}.`,
     anyOf: [{ type: 'string' }, list(ref(block)), { type: 'null' }],
   };
-  return object({ role, content, ...CALL_FIELDS }, { optional: ['content', ...Object.keys(CALL_FIELDS)] });
+  const optional = { ...CALL_FIELDS, ...more };
+  return object({ role, content, ...optional }, { optional: ['content', ...Object.keys(optional)] });
 }
 
 /** The schema of a block of a type that a text gateway does not use. */
@@ -178,7 +180,7 @@ function readMessage(
   }
   const call = role === 'function' ? calls.answerNamed(message.name) : undefined;
   if (call) return [{ ...createResult(call, readContent(given ?? '', place, reading)), ...marker }];
-  const said = role === 'assistant' ? (given ?? readRefusal(message)) : given;
+  const said = role === 'assistant' ? (given ?? readRefusal(message)) : isSettingAlone(message) ? [] : given;
   const content = readContent(said, place, reading);
   const marked = markLast(content, marker);
   if (role !== 'assistant') return marked;
@@ -189,6 +191,11 @@ function readMessage(
     ...readToolCalls(message.tool_calls, `${field}.tool_calls`, calls),
     ...readFunctionCall(message.function_call, `${field}.function_call`, calls),
   ];
+}
+
+/** A system message that says nothing. */
+function isSettingAlone({ role, content, output_config: config }: WireMessage): boolean {
+  return role === 'system' && content === null && isRecord(config);
 }
 
 /** A chat has the refusal of an earlier answer beside its content. */

@@ -76,12 +76,14 @@ export const outputFormatField = objectField({
   ...ANSWER_FORMAT,
 });
 
+export const nullableEffort: Json = { type: ['string', 'null'], enum: [...MESSAGE_EFFORTS, null] };
+
 export const outputConfigField = objectField({
   description: `Response format and reasoning effort. ${NO_SCHEMA} ${ELSEWHERE}`,
   ...object(
     {
       format: { anyOf: [ANSWER_FORMAT, { type: 'null' }] },
-      effort: { type: ['string', 'null'], enum: [...MESSAGE_EFFORTS, null] },
+      effort: nullableEffort,
     },
     { optional: ['format', 'effort'] },
   ),
@@ -244,9 +246,17 @@ export function readOtherThinking(thinking: unknown, enabled: unknown): Reasonin
   return isBudget(budget) ? { mode: 'on', budgetTokens: budget } : { mode: 'auto' };
 }
 
-/** What `thinking` and `output_config.effort` ask for; without `thinking`, the effort alone decides. */
-export function readThinking(thinking: unknown, config: unknown): Pick<TextRequest, 'reasoning' | 'showsReasoning'> {
-  const effort = readEffort(config);
+/**
+ * What `thinking` and `output_config.effort` ask for; without `thinking`, the effort alone decides. One that was set since
+ * replaces it.
+ */
+export function readThinking(
+  thinking: unknown,
+  config: unknown,
+  since?: Effort,
+): Pick<TextRequest, 'reasoning' | 'showsReasoning'> {
+  const before = readEffort(config, 'output_config');
+  const effort = since ?? before;
   const wish = thinking == null ? undefined : readThinkingMode(thinking as Fields);
   // Delivered to those who ask for it.
   const showsReasoning = wish !== undefined && wish.mode !== 'off';
@@ -257,10 +267,11 @@ export function readThinking(thinking: unknown, config: unknown): Pick<TextReque
   return { reasoning: { mode: 'on', effort, ...display }, ...(showsReasoning && { showsReasoning }) };
 }
 
-function readEffort(config: unknown): Effort | undefined {
+/** Of an `output_config` at this place. */
+export function readEffort(config: unknown, field: string): Effort | undefined {
   const { effort } = (config ?? {}) as Fields;
   if (effort == null) return undefined;
-  checkChoice('output_config.effort', effort, MESSAGE_EFFORTS);
+  checkChoice(`${field}.effort`, effort, MESSAGE_EFFORTS);
   return effort as Effort;
 }
 

@@ -4,6 +4,7 @@ import { choice, constant, count, type Json, list, object, ref, text } from '../
 import { toolReferenceBlock, toolResultBlock, toolUseBlock } from '../dialects/calls.ts';
 import { documentBlock } from '../dialects/files.ts';
 import { imageBlock } from '../dialects/images.ts';
+import { messageEffort } from '../dialects/message/effort.ts';
 import { messageFields } from '../dialects/message/schema.ts';
 import { describeMessage, OTHER_BLOCK } from '../dialects/messages.ts';
 import { IGNORED_FIELDS } from '../dialects/text-fields.ts';
@@ -171,7 +172,7 @@ export const messageChapter: Chapter = {
   paths: { '/api/v1/messages': { post: OPERATION }, '/api/v1/messages/count_tokens': { post: COUNT } },
   schemas: {
     MessageRequest: describeFields(messageFields, IGNORED_FIELDS),
-    Message: describeMessage('MessageBlock'),
+    Message: describeMessage('MessageBlock', { output_config: messageEffort }),
     MessageBlock: { anyOf: BLOCKS },
     ToolUseBlock: toolUseBlock,
     ThinkingBlock: object({

@@ -8,6 +8,7 @@ import { readOutputConfig, readThinking } from '../output.ts';
 import { readSampling } from '../sampling.ts';
 import { readStops } from '../stops.ts';
 import { readMaxTokens, refuseThread, type TextFields } from '../text-fields.ts';
+import { findEffort } from './effort.ts';
 import { readMessageFormatFields } from './fields.ts';
 import { messageFields } from './schema.ts';
 import { readMessageTools } from './tools.ts';
@@ -37,6 +38,6 @@ export function parseMessageRequest(body: unknown): TextRequest {
     ...readSampling(body),
     ...readStops('stop_sequences', fields.stop_sequences),
     ...readOutputConfig(fields.output_config, fields.output_format),
-    ...readThinking(fields.thinking, fields.output_config),
+    ...readThinking(fields.thinking, fields.output_config, findEffort(fields.messages)),
   };
 }
