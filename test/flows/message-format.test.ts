@@ -219,7 +219,8 @@ describe('the messages format', () => {
     const far = { ...look, name: 'mcp.far', defer_loading: true };
     const examples = { input_examples: [{ city: 'A' }], eager_input_streaming: true };
     const search = { type: 'tool_use', id: 'a', name: 'look', input: {} };
-    const found = result('a', [text('found'), { type: 'tool_reference', tool_name: 'mcp.far' }]);
+    const reference = { type: 'tool_reference', tool_name: 'mcp.far' };
+    const found = result('a', [text('found'), reference]);
     const searched = {
       tools: [{ ...look, ...examples }, far],
       messages: [user(), { role: 'assistant', content: [search] }, user([found])],
@@ -229,9 +230,9 @@ describe('the messages format', () => {
       const { tools, messages } = await stage.ask(MESSAGES, { model: 'message', ...searched });
       expect(tools[0]).to.deep.equal({ ...look, ...examples });
       expect(tools[1]).to.include({ defer_loading: true }).and.not.include({ name: 'mcp.far' });
-      const [said, reference] = messages[2].content[0].content;
+      const [said, named] = messages[2].content[0].content;
       expect(said).to.deep.equal(text('found'));
-      expect(reference).to.deep.equal({ type: 'tool_reference', tool_name: tools[1].name });
+      expect(named).to.deep.equal({ type: 'tool_reference', tool_name: tools[1].name });
     });
 
     for (const model of [...OTHERS, 'chat-files']) {
@@ -244,6 +245,16 @@ describe('the messages format', () => {
         expect(written).to.match(/mcp.far/);
       });
     }
+
+    it('says what was found in the histories of other formats, too', async () => {
+      const history = [user(), { role: 'assistant', content: [search] }, user([result('a', [reference])])];
+      const chat = await stage.ask(CHAT, { model: 'chat', messages: history });
+      expect(chat.messages.at(-1)).to.include({ role: 'tool', content: 'mcp.far' });
+      const call = { type: 'function_call', call_id: 'a', name: 'look', arguments: '{}' };
+      const input = [user(), call, user([result('a', [reference])])];
+      const other = await stage.ask(RESPONSES, { model: 'chat', input });
+      expect(other.messages.at(-1)).to.include({ role: 'tool', content: 'mcp.far' });
+    });
 
     it('refuses a reference without a name', async () => {
       const nameless = user([result('a', [{ type: 'tool_reference' }])]);

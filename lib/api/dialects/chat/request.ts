@@ -17,7 +17,7 @@ export function parseChatRequest(body: unknown): TextRequest {
   refuseMisplacedBody(body, { needs: 'messages', has: 'input', path: '/api/v1/responses' });
   const fields = checkFields<TextFields>(chatFields, body);
   const tools = readChatTools(fields);
-  const { system, messages, images, answerImages, files, hasCalls } = readMessages(fields.messages, {
+  const { system, messages, ...contents } = readMessages(fields.messages, {
     prefixSpeaker: createSpeakerPrefix(fields.messages),
   });
   return {
@@ -26,12 +26,9 @@ export function parseChatRequest(body: unknown): TextRequest {
     messages: markPrompt(messages, fields),
     ...(messages.some(({ role }) => role === 'system') && { hasSystemAnywhere: true }),
     messageCount: fields.messages.length,
-    images,
-    ...(answerImages !== undefined && { answerImages }),
-    ...(files && { files }),
+    ...contents,
     ...(tools && { tools }),
     ...readCallEcho(fields),
-    ...(hasCalls && { hasCalls }),
     maxTokens: readMaxTokens(fields),
     stream: fields.stream ?? false,
     ...readCacheKey(fields),

@@ -17,19 +17,15 @@ export function parseMessageRequest(body: unknown): TextRequest {
   refuseThread(body);
   const fields = checkFields<TextFields>(messageFields, body);
   const tools = readMessageTools(fields);
-  const { system, messages, images, answerImages, files, hasCalls, hasReferences } = readMessages(fields.messages);
+  const { system, messages, ...contents } = readMessages(fields.messages);
   const prompt = [...readSystem(fields.system), ...system];
   return {
     model: fields.model,
     system: prompt.length > 0 ? prompt : undefined,
     messages: markPrompt(messages, fields),
     messageCount: fields.messages.length,
-    images,
-    ...(answerImages !== undefined && { answerImages }),
-    ...(files && { files }),
+    ...contents,
     ...(tools && { tools }),
-    ...(hasCalls && { hasCalls }),
-    ...(hasReferences && { hasReferences }),
     ...readMessageFormatFields(fields),
     maxTokens: readMaxTokens(fields),
     stream: fields.stream ?? false,

@@ -21,18 +21,15 @@ export function parseResponsesRequest(body: unknown): TextRequest {
   refuseStored(body);
   const fields = checkFields<ResponsesFields>(responsesFields, body);
   const { tools, names } = readResponsesTools(fields, listAddedTools(fields.input));
-  const { system, messages, images, answerImages, files, hasCalls } = readInput(fields.input);
+  const { system, messages, ...contents } = readInput(fields.input);
   const prompt = [...readSystem(fields.instructions, 'instructions'), ...system];
   return {
     model: fields.model,
     system: prompt.length > 0 ? prompt : undefined,
     messages,
     messageCount: typeof fields.input === 'string' ? 1 : fields.input.length,
-    images,
-    ...(answerImages !== undefined && { answerImages }),
-    ...(files && { files }),
+    ...contents,
     ...(tools && { tools }),
-    ...(hasCalls && { hasCalls }),
     maxTokens: Math.min(fields.max_output_tokens ?? MAX_TOKENS_DEFAULT, MAX_TOKENS_MAXIMUM),
     stream: fields.stream ?? false,
     ...readCacheKey(fields),
