@@ -157,15 +157,16 @@ export function readResponseFormat(given: unknown): Pick<TextRequest, 'format' |
   return { format: namedFormat('response_format.json_schema', wanted), formatField: 'response_format' };
 }
 
-/** The same from `text.format`. */
-export function readTextFormat(given: unknown): Pick<TextRequest, 'format' | 'formatField'> {
+/** The same from `text.format`, or from a `format` in another place. */
+export function readTextFormat(given: unknown, place = 'text'): Pick<TextRequest, 'format' | 'formatField'> {
   const { format } = (given ?? {}) as Fields;
+  const formatField = `${place}.format`;
   if (format == null) return {};
-  if (!isRecord(format)) throw invalidField('text.format', 'must be an object');
-  checkChoice('text.format.type', format.type, FORMATS);
+  if (!isRecord(format)) throw invalidField(formatField, 'must be an object');
+  checkChoice(`${formatField}.type`, format.type, FORMATS);
   if (format.type === 'text') return {};
-  if (format.type === 'json_object') return { format: { type: 'json' }, formatField: 'text.format' };
-  return { format: namedFormat('text.format', format), formatField: 'text.format' };
+  if (format.type === 'json_object') return { format: { type: 'json' }, formatField };
+  return { format: namedFormat(formatField, format), formatField };
 }
 
 function namedFormat(field: string, wanted: unknown): OutputFormat {
@@ -220,7 +221,7 @@ export function readReasoning(
 ): Pick<TextRequest, 'reasoning' | 'showsReasoning'> {
   const { effort: own, max_tokens: budget, exclude, enabled, generate_summary: older } = (given ?? {}) as Fields;
   const { summary = older } = (given ?? {}) as Fields;
-  if (own != null) checkChoice('reasoning.effort', own, CHAT_EFFORTS);
+  if (own != null) checkEffort('reasoning.effort', own);
   if (budget != null) checkBudget('reasoning.max_tokens', budget);
   if (exclude != null && typeof exclude !== 'boolean') {
     throw invalidField('reasoning.exclude', 'must be a boolean, true or false');
@@ -284,6 +285,11 @@ function readThinkingMode({ type, budget_tokens: budget, display: wanted }: Fiel
   if (type !== 'enabled') return { mode: 'auto', ...(display && { display }) };
   checkBudget('thinking.budget_tokens', budget);
   return { mode: 'on', budgetTokens: budget as number, ...(display && { display }) };
+}
+
+/** Of a chat or a response. */
+export function checkEffort(field: string, effort: unknown): void {
+  checkChoice(field, effort, CHAT_EFFORTS);
 }
 
 function checkBudget(field: string, budget: unknown): void {

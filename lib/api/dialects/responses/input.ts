@@ -9,6 +9,7 @@ import { createResult, type FoundFiles, readContent, readDrawnImage, startReadin
 import { invalidField } from '../fields.ts';
 import { describeContents, placeResults, type ReadMessages, textsIn } from '../messages.ts';
 import { readReasoningItem } from '../thoughts.ts';
+import { CONFIGURATION_UPDATE } from './configuration.ts';
 import { isClientSearch, joinToolName, type PlacedTool } from './tools.ts';
 import { isLeftOut, readCompaction, readVendorCall, readVendorOutput, type VendorCall } from './vendor-items.ts';
 
@@ -115,7 +116,8 @@ class History {
         this.#takeImage(item, field);
         break;
       case 'additional_tools':
-        // Read with the tools of the request.
+      case CONFIGURATION_UPDATE:
+        // Read with the tools and the settings of the request.
         break;
       case 'item_reference':
         throw invalidField(`${field}.type`, REFERENCE_HINT);

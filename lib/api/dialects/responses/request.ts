@@ -7,9 +7,9 @@ import { readSpending } from '../../spending.ts';
 import { readCacheKey, readUserId } from '../cache.ts';
 import { checkFields, invalidField, refuseMisplacedBody } from '../fields.ts';
 import { readSystem } from '../messages.ts';
-import { readReasoning, readTextFormat } from '../output.ts';
 import { readSampling } from '../sampling.ts';
 import { readStops } from '../stops.ts';
+import { readConfiguration } from './configuration.ts';
 import { createEcho } from './echo.ts';
 import { listAddedTools, readInput } from './input.ts';
 import { type ResponsesFields, responsesFields } from './schema.ts';
@@ -37,8 +37,7 @@ export function parseResponsesRequest(body: unknown): TextRequest {
     ...readSpending(body),
     ...readSampling(body),
     ...readStops('stop', fields.stop),
-    ...readTextFormat(fields.text),
-    ...readReasoning(undefined, fields.reasoning),
+    ...readConfiguration(fields),
     echo: createEcho(fields, names),
   };
 }

@@ -12,7 +12,7 @@ type Item = Readonly<Record<string, unknown>>;
 
 /** Nothing in them that a model here could use. */
 const LEFT_OUT =
-  /^(?:(?:web_search|file_search|code_interpreter|mcp)_call|mcp_(?:list_tools|approval_\w+)|tool_search_\w+|ghost_snapshot|configuration_update|context_compaction)$/;
+  /^(?:(?:web_search|file_search|code_interpreter|mcp)_call|mcp_(?:list_tools|approval_\w+)|tool_search_\w+|ghost_snapshot|context_compaction)$/;
 
 export function isLeftOut(type: string): boolean {
   return LEFT_OUT.test(type);
