@@ -1,14 +1,5 @@
 // Finds the end of a text that must not contain certain strings, while it arrives in arbitrary fragments.
 
-export interface StopMatcher {
-  /** The text certain to precede any match, including this fragment; `''` while all of it may be part of one. */
-  push(text: string): string;
-  /** The text is over: returns what was held back, up to a match. */
-  end(): string;
-  /** The matched string. The earliest match counts, and of those at one place the longest. */
-  readonly matched: string | undefined;
-}
-
 /** One of the strings, and how much of it the text currently ends with. */
 interface Automaton {
   readonly text: string;
@@ -26,61 +17,61 @@ interface Match {
  * Linear in the text, whatever the strings and fragments: one automaton per string (Knuth, Morris and Pratt). What is
  * held back is kept in fragments, because a growing text cut at its front would be copied for every fragment.
  */
-export function createStopMatcher(strings: readonly string[]): StopMatcher {
-  const automata = strings.map((text): Automaton => ({ text, borders: computeBorders(text), length: 0 }));
-  const held = createHeld();
+export class StopMatcher {
+  /** The matched string. The earliest match counts, and of those at one place the longest. */
+  matched: string | undefined;
+  readonly #automata: readonly Automaton[];
+  readonly #held = new HeldText();
   /** A match that an earlier or longer one may still replace. */
-  let match: Match | undefined;
-  let matched: string | undefined;
+  #match: Match | undefined;
 
-  function push(text: string): string {
-    if (matched !== undefined) return '';
-    const from = held.end;
-    held.add(text);
+  constructor(strings: readonly string[]) {
+    this.#automata = strings.map((text) => ({ text, borders: computeBorders(text), length: 0 }));
+  }
+
+  /** The text certain to precede any match, including this fragment; `''` while all of it may be part of one. */
+  push(text: string): string {
+    if (this.matched !== undefined) return '';
+    const from = this.#held.end;
+    this.#held.add(text);
     for (let at = 0; at < text.length; at += 1) {
-      step(text.charCodeAt(at), from + at);
-      if (match && isCertain(match, from + at)) return finish();
+      this.#step(text.charCodeAt(at), from + at);
+      if (this.#match && this.#isCertain(this.#match, from + at)) return this.end();
     }
-    return held.take(earliestBeginning(held.end));
+    return this.#held.take(this.#earliestBeginning());
+  }
+
+  /** The text is over: returns what was held back, up to a match. */
+  end(): string {
+    if (!this.#match) return this.#held.take(this.#held.end);
+    this.matched = this.#match.text;
+    return this.#held.take(this.#match.from);
   }
 
   /** Feeds the next character to every automaton. */
-  function step(code: number, at: number): void {
-    for (const automaton of automata) {
+  #step(code: number, at: number): void {
+    for (const automaton of this.#automata) {
       advance(automaton, code);
       const { text, length } = automaton;
       if (length < text.length) continue;
       const from = at - length + 1;
       // Of two with the same beginning the later to end is longer.
-      if (!match || from <= match.from) match = { from, text };
+      if (!this.#match || from <= this.#match.from) this.#match = { from, text };
       // What it finds later begins later.
       automaton.length = 0;
     }
   }
 
   /** No other string can still be found earlier, or at the same place and longer. */
-  function isCertain({ from }: Match, at: number): boolean {
-    return automata.every(({ length }) => length === 0 || at - length + 1 > from);
+  #isCertain({ from }: Match, at: number): boolean {
+    return this.#automata.every(({ length }) => length === 0 || at - length + 1 > from);
   }
 
   /** The start of the earliest string that the text may be in the middle of; a match waits for one that is as early. */
-  function earliestBeginning(end: number): number {
-    return automata.reduce((least, { length }) => Math.min(least, end - length), end);
+  #earliestBeginning(): number {
+    const { end } = this.#held;
+    return this.#automata.reduce((least, { length }) => Math.min(least, end - length), end);
   }
-
-  function finish(): string {
-    if (!match) return held.take(held.end);
-    matched = match.text;
-    return held.take(match.from);
-  }
-
-  return {
-    push,
-    end: finish,
-    get matched() {
-      return matched;
-    },
-  };
 }
 
 function advance(automaton: Automaton, code: number): void {
@@ -102,46 +93,41 @@ function computeBorders(text: string): Uint32Array {
 }
 
 /** Fragments held back; positions count from the start of the whole text. */
-function createHeld() {
-  let pieces: string[] = [];
+class HeldText {
+  end = 0;
+  #begin = 0;
+  #pieces: string[] = [];
   /** The first piece not consumed, and how much of it is. */
-  let first = 0;
-  let cut = 0;
-  let begin = 0;
-  let end = 0;
+  #first = 0;
+  #cut = 0;
+
+  add(text: string): void {
+    this.#pieces.push(text);
+    this.end += text.length;
+  }
 
   /** Everything held before a position. */
-  function take(before: number): string {
+  take(before: number): string {
     let taken = '';
-    while (begin < before) {
-      const piece = pieces[first] as string;
-      const left = piece.length - cut;
-      if (left <= before - begin) {
-        taken += cut === 0 ? piece : piece.slice(cut);
-        begin += left;
-        first += 1;
-        cut = 0;
+    while (this.#begin < before) {
+      const piece = this.#pieces[this.#first] as string;
+      const left = piece.length - this.#cut;
+      if (left <= before - this.#begin) {
+        taken += this.#cut === 0 ? piece : piece.slice(this.#cut);
+        this.#begin += left;
+        this.#first += 1;
+        this.#cut = 0;
       } else {
-        taken += piece.slice(cut, cut + before - begin);
-        cut += before - begin;
-        begin = before;
+        const cut = this.#cut + before - this.#begin;
+        taken += piece.slice(this.#cut, cut);
+        this.#cut = cut;
+        this.#begin = before;
       }
     }
-    if (first > pieces.length / 2) {
-      pieces = pieces.slice(first);
-      first = 0;
+    if (this.#first > this.#pieces.length / 2) {
+      this.#pieces = this.#pieces.slice(this.#first);
+      this.#first = 0;
     }
     return taken;
   }
-
-  return {
-    take,
-    add(text: string) {
-      pieces.push(text);
-      end += text.length;
-    },
-    get end() {
-      return end;
-    },
-  };
 }

@@ -8,7 +8,7 @@ import { Guard } from '../../lib/stream/guard.ts';
 import { Meter, type MeterOptions } from '../../lib/stream/meter.ts';
 import type { StreamPart } from '../../lib/stream/part.ts';
 import type { ProviderPart } from '../../lib/stream/provider-part.ts';
-import { createStops } from '../../lib/stream/stops.ts';
+import { Stops } from '../../lib/stream/stops.ts';
 import { FILM } from '../../testkit/film-upstream.ts';
 import { BILLING } from '../api/dialects/replies.ts';
 import { GIF, JPEG, png, WEBP_LOSSY } from '../media/sample-images.ts';
@@ -139,13 +139,13 @@ describe('images of an answer', () => {
   });
 
   it('are passed by stop strings, up to a match', () => {
-    const stops = createStops({ strings: ['END'] });
+    const stops = new Stops({ strings: ['END'] });
     const [begin, said, end] = text(0, 'almost EN') as unknown as [StreamPart, StreamPart, StreamPart];
     const types = (list: readonly StreamPart[]) => list.map((part) => ('text' in part ? part.text : part.type));
     expect(types(stops.push([begin, said, end, seen(1)]))).to.deep.equal([
       ...['block-start', 'almost ', 'EN', 'block-end', 'image'],
     ]);
-    const after = createStops({ strings: ['END'] });
+    const after = new Stops({ strings: ['END'] });
     const [, cut] = text(0, 'so END of it') as unknown as [StreamPart, StreamPart];
     expect(types(after.push([begin, cut, end, seen(1)]))).to.deep.equal(['block-start', 'so ', 'block-end']);
   });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createStopMatcher } from '../../lib/stream/stop-matcher.ts';
+import { StopMatcher } from '../../lib/stream/stop-matcher.ts';
 import { itLong, longer } from '../../testkit/long.ts';
 
 interface Ended {
@@ -9,7 +9,7 @@ interface Ended {
 }
 
 function run(strings: readonly string[], fragments: readonly string[]): Ended {
-  const matcher = createStopMatcher(strings);
+  const matcher = new StopMatcher(strings);
   const text = fragments.map((fragment) => matcher.push(fragment)).join('') + matcher.end();
   return { text, matched: matcher.matched };
 }
@@ -78,7 +78,7 @@ describe('stop matcher', () => {
     fc.assert(
       fc.property(letters, strings, (text, stops) => {
         const longest = Math.max(...stops.map(({ length }) => length));
-        const matcher = createStopMatcher(stops);
+        const matcher = new StopMatcher(stops);
         let passed = '';
         for (let at = 0; at < text.length && matcher.matched === undefined; at += 1) {
           passed += matcher.push(text.charAt(at));
@@ -95,7 +95,7 @@ describe('stop matcher', () => {
   });
 
   it('takes nothing more after a match', () => {
-    const matcher = createStopMatcher(['b']);
+    const matcher = new StopMatcher(['b']);
     expect([matcher.push('abc'), matcher.push('def'), matcher.end()]).to.deep.equal(['a', '', '']);
   });
 
@@ -105,7 +105,7 @@ describe('stop matcher', () => {
     const long = `${'a'.repeat(100_000)}b`;
     const many = Array.from({ length: 16 }, (_, at) => `${'a'.repeat(50_000 + at)}b`);
     const time = (stops: readonly string[], length: number) => {
-      const matcher = createStopMatcher(stops);
+      const matcher = new StopMatcher(stops);
       // Of the processor: other work on the machine does not count.
       const from = process.cpuUsage();
       let passed = 0;

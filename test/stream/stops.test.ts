@@ -1,7 +1,7 @@
 // What an answer with strings to stop at comes to: its text, why it ended, what is asked of the upstream, what it costs.
 import { expect } from 'chai';
 import type { StreamPart } from '../../lib/stream/part.ts';
-import { createStops } from '../../lib/stream/stops.ts';
+import { Stops } from '../../lib/stream/stops.ts';
 import {
   BALANCE,
   CLOSE,
@@ -23,20 +23,20 @@ const textOf = (parts: readonly StreamPart[]) => parts.map((part) => (part.type 
 
 describe('stops', () => {
   it('hands a fragment on as it is while nothing is held back', () => {
-    const stops = createStops({ strings: ['END'] });
+    const stops = new Stops({ strings: ['END'] });
     const fragment = delta('one');
     expect(stops.push([START, OPEN, fragment])[2]).to.equal(fragment);
   });
 
   it('passes what was held back before the end of its block', () => {
-    const stops = createStops({ strings: ['END'] });
+    const stops = new Stops({ strings: ['END'] });
     expect(stops.push([OPEN, delta('one E')])).to.deep.equal([OPEN, delta('one ')]);
     expect(stops.push([usage(1, 2), CLOSE, FINISH])).to.deep.equal([usage(1, 2), delta('E'), CLOSE, FINISH]);
     expect(stops.matched).to.equal(undefined);
   });
 
   it('ends the block at a match, and passes nothing more', () => {
-    const stops = createStops({ strings: ['END'] });
+    const stops = new Stops({ strings: ['END'] });
     expect(stops.push([OPEN, delta('one E'), delta('ND two'), delta('x'), CLOSE, FINISH])).to.deep.equal([
       OPEN,
       delta('one '),
@@ -47,14 +47,14 @@ describe('stops', () => {
   });
 
   it('decides at the end of a block between a match and a longer one', () => {
-    const stops = createStops({ strings: ['ab', 'abc'] });
+    const stops = new Stops({ strings: ['ab', 'abc'] });
     expect(textOf(stops.push([OPEN, delta('xab')]))).to.deep.equal(['', 'x']);
     expect(stops.push([CLOSE, FINISH])).to.deep.equal([CLOSE, { type: 'finish', reason: 'stop', sequence: 'ab' }]);
     expect(stops.matched).to.equal('ab');
   });
 
   it('leaves the arguments of a call of a tool alone', () => {
-    const stops = createStops({ strings: ['STOP'] });
+    const stops = new Stops({ strings: ['STOP'] });
     const call = { type: 'block-start', index: 1, block: { type: 'tool', id: 'call_1', name: 'find' } } as const;
     const json = { type: 'block-delta', index: 1, text: '{"word":"STOP"}' } as const;
     const parts = [OPEN, delta('one S'), CLOSE, call, json, { type: 'block-end', index: 1 } as const];
@@ -63,7 +63,7 @@ describe('stops', () => {
   });
 
   it('does not match from one block into the next', () => {
-    const stops = createStops({ strings: ['ab'] });
+    const stops = new Stops({ strings: ['ab'] });
     const next = { ...OPEN, index: 1 } as StreamPart;
     const passed = stops.push([OPEN, delta('xa'), CLOSE, next, { type: 'block-delta', index: 1, text: 'b' }]);
     expect(textOf(passed).join('')).to.equal('xab');

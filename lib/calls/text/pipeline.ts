@@ -4,7 +4,7 @@ import type { GuardOptions } from '../../stream/guard-options.ts';
 import { Meter, type MeterOptions } from '../../stream/meter.ts';
 import type { StreamPart } from '../../stream/part.ts';
 import type { Transform } from '../../stream/pipeline.ts';
-import { createStops, type Stops, type StopsOptions } from '../../stream/stops.ts';
+import { Stops, type StopsOptions } from '../../stream/stops.ts';
 import { Delivery, type DeliveryListener, type DeliveryOptions } from './delivery.ts';
 import type { TextOutput } from './output.ts';
 
@@ -35,7 +35,7 @@ export function createTextPipeline<Out>(options: TextPipelineOptions<Out>): Text
   const { renderer, sink } = options.output;
   const guard = new Guard(options.guard);
   const meter = new Meter(options.meter);
-  const stops = options.stops && createStops(options.stops);
+  const stops = options.stops && new Stops(options.stops);
   const delivery = new Delivery(options.delivery, options.listener);
   const extra = options.extra.map((create) => create());
   const transforms = [guard, meter, stops, ...extra, delivery, renderer, sink].filter(
