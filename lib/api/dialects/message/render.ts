@@ -14,7 +14,7 @@ import type {
   StreamPart,
 } from '../../../stream/part.ts';
 import type { Transform } from '../../../stream/pipeline.ts';
-import type { UsageCounts } from '../../../stream/provider-part.ts';
+import type { BlockStatePart, UsageCounts } from '../../../stream/provider-part.ts';
 import { writeMessageCitation } from '../../../upstream/formats/citations.ts';
 import { messageCall } from '../../../upstream/formats/tools.ts';
 import { billingBlock } from '../billing.ts';
@@ -33,6 +33,9 @@ const STOP_REASONS: Readonly<Record<FinishReason, string>> = {
 };
 
 const MESSAGE_ID_PREFIX = 'msg_';
+
+const NOTHING: readonly string[] = [];
+const NO_COUNTS: UsageCounts = {};
 
 /** The type of a fragment, and the name of its text. */
 const DELTAS: Readonly<Record<ReplyBlock['type'], string>> = {
@@ -54,54 +57,50 @@ function renderDeltaHead({ index, block }: ReplyBlockStartPart): string {
 }
 
 export function createMessageRenderer(): Transform<StreamPart, string> {
-  let usage: UsageCounts = {};
-  /** Clients keep these until there are others. */
-  let usageInHead: UsageCounts = {};
-  /** For the open block. */
-  let delta = '';
-  let isRedacted = false;
+  return new MessageRenderer();
+}
 
-  function render(part: StreamPart): string {
+/** A class, because every open stream has one: closures would take three times the memory. */
+class MessageRenderer implements Transform<StreamPart, string> {
+  #usage = NO_COUNTS;
+  /** Clients keep these until there are others. */
+  #usageInHead = NO_COUNTS;
+  /** What precedes the text of a fragment of the open block. */
+  #deltaHead = '';
+  /** The open block is redacted, and its state has not come yet. */
+  #isRedacted = false;
+
+  push(batch: readonly StreamPart[]): readonly string[] {
+    let text = '';
+    for (const part of batch) text += this.#write(part);
+    return text === '' ? NOTHING : [text];
+  }
+
+  #write(part: StreamPart): string {
     switch (part.type) {
       case 'block-delta':
-        return `${delta}${escapeText(part.text)}"}}\n\n`;
+        return `${this.#deltaHead}${escapeText(part.text)}"}}\n\n`;
       case 'usage':
-        usage = part;
+        this.#usage = part;
         return '';
       case 'start':
-        usageInHead = usage;
-        return event('message_start', { type: 'message_start', message: renderMessageStart(part, usage) });
+        this.#usageInHead = this.#usage;
+        return event('message_start', { type: 'message_start', message: renderMessageStart(part, this.#usage) });
       case 'block-start':
-        delta = renderDeltaHead(part);
-        isRedacted = part.block.type === 'reasoning' && part.block.redacted === true;
-        return isRedacted ? '' : startBlock(part.index, emptyContent(part.block));
-      case 'block-state': {
-        const signature = writeSignature(part.state);
-        // All that a redacted block has is in its start.
-        if (isRedacted) {
-          isRedacted = false;
-          return startBlock(part.index, { type: 'redacted_thinking', data: signature });
-        }
-        return continueBlock(part.index, { type: 'signature_delta', signature });
-      }
+        return this.#begin(part);
+      case 'block-state':
+        return this.#writeState(part);
       case 'block-citation': {
         const citation = writeMessageCitation(part.citation);
         return citation ? continueBlock(part.index, { type: 'citations_delta', citation }) : '';
       }
       case 'block-end':
         // Without a state there was nothing to start.
-        if (isRedacted) return '';
-        return stopBlock(part.index);
+        return this.#isRedacted ? '' : stopBlock(part.index);
       case 'image':
         return startImage(part) + stopBlock(part.index);
       case 'finish':
-        return (
-          event('message_delta', {
-            type: 'message_delta',
-            delta: renderStopReason(part),
-            usage: messageUsage(usage, usageInHead),
-          }) + event('message_stop', { type: 'message_stop' })
-        );
+        return this.#finish(part);
       case 'billing':
         // Clients skip a ping: some know no other type, and would fail the whole answer.
         return event('billing', { type: 'ping', ...billingBlock(part) });
@@ -112,13 +111,28 @@ export function createMessageRenderer(): Transform<StreamPart, string> {
     }
   }
 
-  return {
-    push(batch) {
-      let text = '';
-      for (const part of batch) text += render(part);
-      return text === '' ? [] : [text];
-    },
-  };
+  #begin(part: ReplyBlockStartPart): string {
+    const { index, block } = part;
+    this.#deltaHead = renderDeltaHead(part);
+    this.#isRedacted = block.type === 'reasoning' && block.redacted === true;
+    return this.#isRedacted ? '' : startBlock(index, emptyContent(block));
+  }
+
+  #writeState({ index, state }: BlockStatePart): string {
+    const signature = writeSignature(state);
+    if (!this.#isRedacted) return continueBlock(index, { type: 'signature_delta', signature });
+    // All that a redacted block has is in its start.
+    this.#isRedacted = false;
+    return startBlock(index, { type: 'redacted_thinking', data: signature });
+  }
+
+  #finish(part: ReplyFinishPart): string {
+    const usage = messageUsage(this.#usage, this.#usageInHead);
+    const delta = renderStopReason(part);
+    return (
+      event('message_delta', { type: 'message_delta', delta, usage }) + event('message_stop', { type: 'message_stop' })
+    );
+  }
 }
 
 function startBlock(index: number, content: object): string {
