@@ -1,4 +1,5 @@
 // Changes of the part of the catalog from pages, as a value: each returns the next part, the loader checks it.
+import type { CostEntry } from './cost.ts';
 import type { OverrideEntry } from './overrides.ts';
 
 /** A catalog file as it is written: what may be left out is left out. */
@@ -30,7 +31,7 @@ export interface LayerModel {
   readonly aliases?: readonly string[];
   readonly off?: boolean;
   readonly price?: OverrideEntry['price'];
-  readonly routes: readonly { readonly upstream: string; readonly model: string; readonly cost?: object }[];
+  readonly routes: readonly { readonly upstream: string; readonly model: string; readonly cost?: CostEntry }[];
   /** What a text model can do. */
   readonly [capability: string]: unknown;
 }
@@ -65,6 +66,25 @@ export function changeModel(part: LayerPart, id: string, change: OverrideEntry):
     if (model.id !== id) return model;
     const { off: _off, price: _price, aliases: _aliases, ...rest } = model;
     return { ...rest, ...wanted } as LayerModel;
+  });
+  return { ...part, models };
+}
+
+/** What a model of the part costs and can do; what it could do before and is absent here, it no longer can. */
+export interface ModelFacts {
+  readonly cost: CostEntry;
+  readonly [capability: string]: unknown;
+}
+
+const NO_FACTS = ['id', 'type', 'provider', 'aliases', 'off', 'price', 'routes'];
+
+/** Of a model of the part, which has one route. */
+export function setModelFacts(part: LayerPart, id: string, { cost, ...able }: ModelFacts): LayerPart {
+  const models = (part.models ?? []).map((model) => {
+    if (model.id !== id) return model;
+    const kept = Object.entries(model).filter(([name]) => NO_FACTS.includes(name));
+    const routes = model.routes.map((route) => ({ ...route, cost }));
+    return { ...(Object.fromEntries(kept) as LayerModel), ...able, routes };
   });
   return { ...part, models };
 }

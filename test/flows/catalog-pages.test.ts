@@ -29,10 +29,7 @@ for (const kind of longer([SQLITE], STORES)) {
     before(async () => {
       database = await kind.create();
       upstream = await startUpstream(answerVendor);
-      const known = { currency: 'USD', input: '2', output: '8', cacheRead: '0.2' };
-      const bands = [{ above: 1000, input: '4', output: '12', cacheRead: '0.4' }];
-      const costs = { up: { 'gpt-y': { ...known, bands } } };
-      const catalog = chatCatalog(upstream.url, { costs, rates: { USD: { rub: '100', from: '2026-01-01' } } });
+      const catalog = chatCatalog(upstream.url, { rates: { USD: { rub: '100', from: '2026-01-01' } } });
       test = await startGateway({ catalog, database: database.url, env: ENV, timings: { catalogPollMs: 20 } });
       operator = await setUpOperator(test);
       other = await startGateway({ catalog, database: database.url, env: ENV, timings: { catalogPollMs: 20 } });
@@ -162,10 +159,10 @@ for (const kind of longer([SQLITE], STORES)) {
       }
       const unseen = await go(prices.text, path, { ...wish, step: 'save' });
       expect(plain(unseen.text)).to.contain('Nothing has been saved yet');
-      const preview = await go(prices.text, path, { ...wish, tools: 'yes', step: 'preview' });
+      const preview = await go(prices.text, path, { ...wish, 'can-tools': 'yes', step: 'preview' });
       expect(plain(preview.text)).to.contain('₽130.00 input, ₽650.00 output').and.to.contain('30%');
       expect((await call(test, 'sold-x')).status).to.equal(400);
-      const saved = await go(preview.text, path, { ...wish, tools: 'yes', step: 'save' });
+      const saved = await go(preview.text, path, { ...wish, 'can-tools': 'yes', step: 'save' });
       expect([saved.status, saved.headers.location]).to.deep.equal([303, `${CATALOG}?done=saved`]);
       const paid = await call(test, 'sold-x');
       expect([paid.status, paid.json.billing.charged_rub]).to.deep.equal([200, 0.5]);
@@ -254,40 +251,6 @@ for (const kind of longer([SQLITE], STORES)) {
         expect(kept.from).to.match(from);
       }
       expect(await deeds()).to.include.members(['price_list.change', 'rate.change']);
-    });
-
-    it('fills in and keeps what is known of the cache and of long prompts', async () => {
-      const path = `${UPSTREAMS}/vendor-one/models`;
-      const listed = await go((await operator.get(`${UPSTREAMS}/vendor-one`)).text, path, { filter: 'gpt-y' });
-      const costs = await go(listed.text, path, { type: 'text', model: 'gpt-y' });
-      expect(costs.text).to.match(/name="cacheRead-0"[^>]*value="0.2"/);
-      expect(plain(costs.text)).to.contain('Long prompts cost more');
-      const typed = { 'input-0': '2', 'output-0': '8', 'cacheRead-0': '0,2', 'audio-0': '6' };
-      const sizes = { 'context-0': '200,000', 'maxOutput-0': '8 192' };
-      const wish = { ...typed, 'id-0': 'sold-y', currency: 'USD', markup: '2', maker: 'Acme', audio: 'yes', ...sizes };
-      const wrong = await go(costs.text, path, { ...wish, 'cacheWrite-0': '-1', step: 'preview' });
-      expect([wrong.status, plain(wrong.text).includes('Enter the cost of every model')]).to.deep.equal([400, true]);
-      for (const size of ['0', '1.5', '12,00', '1e3', 'x']) {
-        const { status, text } = await go(costs.text, path, { ...wish, 'maxOutput-0': size, step: 'preview' });
-        expect([status, plain(text).includes('as whole numbers')], size).to.deep.equal([400, true]);
-      }
-      const preview = await go(costs.text, path, { ...wish, step: 'preview' });
-      expect(preview.text).to.match(/<input(?=[^>]*name="audio")[^>]*checked/);
-      expect((await go(preview.text, path, { ...wish, step: 'save' })).status).to.equal(303);
-      const listing = async () => {
-        const { data } = (await send(`${test.url}/api/v1/models`, { key: account.key })).json;
-        const { id: _, ...model } = data.find(({ id }: { id: string }) => id === 'sold-y');
-        expect([model.context_length, model.max_output_tokens]).to.deep.equal([200_000, 8192]);
-        return [model.input_price_rub, model.cache_read_price_rub, model.audio_price_rub, model.price_bands?.length];
-      };
-      expect(await listing()).to.deep.equal([400, 40, 1200, 1]);
-
-      const page = `${CATALOG}/model?id=sold-y`;
-      const written = { kind: 'written', input: '900', output: '2500', cacheRead: '90', aliases: '' };
-      const shown = await go((await operator.get(page)).text, page, { ...written, step: 'preview' });
-      expect((await go(shown.text, page, { ...written, step: 'save' })).status, plain(shown.text)).to.equal(303);
-      expect(await listing()).to.deep.equal([900, 90, undefined, undefined]);
-      expect((await operator.get(page)).text).to.match(/name="cacheRead"[^>]*value="90.00"/);
     });
 
     it('shows on every gateway that one of them cannot load a version', async () => {

@@ -1,7 +1,7 @@
 // Reads the forms of models into entries of the catalog.
 import { isOneLine } from '../../base/one-line.ts';
 import type { CostEntry } from '../../catalog/cost.ts';
-import type { LayerModel } from '../../catalog/layer-edits.ts';
+import type { LayerModel, ModelFacts } from '../../catalog/layer-edits.ts';
 import type { OverrideEntry } from '../../catalog/overrides.ts';
 import type { PriceEntry, TextPriceEntry } from '../../catalog/price.ts';
 import { formatRub, parseRub } from '../../money/money.ts';
@@ -68,28 +68,48 @@ export function readNewModels(
   if (markup === undefined) return 'markup';
   const provider = sent.text('maker');
   if (!isName(provider)) return 'maker';
-  const able = type === 'text' ? ABILITIES.filter((ability) => sent.has(ability)) : [];
   const made: LayerModel[] = [];
   for (const [at, model] of models.entries()) {
     const id = sent.text(`id-${at}`);
     if (!isName(id)) return 'name';
-    const cost = readPrices(type, (name) => sent.text(`${name}-${at}`));
-    if (!cost) return 'cost';
-    const sizes = type === 'text' ? SIZE_FIELDS.map((name) => [name, sent.text(`${name}-${at}`).trim()] as const) : [];
-    const known = sizes.filter(([, size]) => size !== '').map(([name, size]) => [name, readCount(size)] as const);
-    if (known.some(([, size]) => size === undefined)) return 'size';
-    const currency = sent.text('currency');
-    made.push({
-      id,
-      type,
-      provider,
-      routes: [{ upstream, model, cost: { currency, ...cost, ...pickBands(findKnown(model), currency) } }],
-      price: { markup },
-      ...Object.fromEntries(known),
-      ...Object.fromEntries(able.map((ability) => [ability, true])),
-    });
+    const facts = readFacts(sent, { type, at, known: findKnown(model) });
+    if (typeof facts === 'string') return facts;
+    const { cost, ...able } = facts;
+    made.push({ id, type, provider, routes: [{ upstream, model, cost }], price: { markup }, ...able });
   }
   return made;
+}
+
+interface FactsRead {
+  readonly type: Sellable;
+  readonly at: number;
+  readonly known: CostEntry | undefined;
+}
+
+/** What a form says of the cost of a model, of its sizes and of what it can do. */
+export function readFacts(sent: Form, { type, at, known }: FactsRead): ModelFacts | ModelProblem {
+  const price = readPrices(type, (name) => sent.text(nameFactField(name, at)));
+  if (!price) return 'cost';
+  const currency = sent.text('currency');
+  const cost: CostEntry = { currency, ...price, ...pickBands(known, currency) };
+  if (type !== 'text') return { cost };
+  const typed = SIZE_FIELDS.map((name) => [name, sent.text(nameFactField(name, at)).trim()] as const);
+  const sizes = typed.filter(([, size]) => size !== '').map(([name, size]) => [name, readCount(size)] as const);
+  if (sizes.some(([, size]) => size === undefined)) return 'size';
+  const able = ABILITIES.filter((ability) => sent.has(nameAbilityField(ability))).map(
+    (ability) => [ability, true] as const,
+  );
+  return { cost, ...Object.fromEntries<number | boolean | undefined>([...sizes, ...able]) };
+}
+
+/** The name of a field of a model, of which a form may have several. */
+export function nameFactField(name: PriceField | (typeof SIZE_FIELDS)[number], at: number): string {
+  return `${name}-${at}`;
+}
+
+/** Not that of a price: a model may take audio, and audio may have a price. */
+export function nameAbilityField(ability: string): string {
+  return `can-${ability}`;
 }
 
 /** The form has no fields for the prices of long prompts: those that are known stay. */
@@ -98,8 +118,8 @@ function pickBands(known: CostEntry | undefined, currency: string): Pick<TextPri
 }
 
 /** Undefined if a price is missing or malformed. */
-function readPrices(type: Sellable, read: (name: string) => string): PriceEntry | undefined {
-  const names: readonly string[] = PRICE_FIELDS[type];
+function readPrices(type: Sellable, read: (name: PriceField) => string): PriceEntry | undefined {
+  const names: readonly PriceField[] = PRICE_FIELDS[type];
   const extras = type === 'text' ? EXTRA_PRICE_FIELDS.filter((name) => read(name).trim() !== '') : [];
   const found = [...names, ...extras].map((name) => [name, readDecimal(read(name))] as const);
   return found.every(([, value]) => value !== undefined)

@@ -37,7 +37,7 @@ export const MODEL_WORDS = defineWords({
     markupHint: 'Price = cost × rate × markup; 1.3 is 30% above cost.',
     maker: 'Made by',
     makerHint: 'Customers see it in the list of models.',
-    abilities: 'What all of them can do',
+    abilities: 'Abilities',
     able: {
       vision: 'understand images',
       documents: 'read PDF documents',
@@ -62,6 +62,7 @@ export const MODEL_WORDS = defineWords({
     kinds: { own: 'as its file says', markup: 'markup on the cost', written: 'written in RUB' } as Readonly<
       Record<string, string>
     >,
+    facts: 'What the vendor charges and takes',
     kind: 'How the price is made',
     prices: {
       input: 'Input (RUB per 1M tokens)',
@@ -127,7 +128,7 @@ export const MODEL_WORDS = defineWords({
     markupHint: 'Цена = закупка × курс × коэффициент; 1,3 — это на 30 % выше закупки.',
     maker: 'Разработчик',
     makerHint: 'Клиенты видят его в списке моделей.',
-    abilities: 'Что умеют все эти модели',
+    abilities: 'Возможности',
     able: {
       vision: 'понимать картинки',
       documents: 'читать PDF',
@@ -152,6 +153,7 @@ export const MODEL_WORDS = defineWords({
     kinds: { own: 'как в файле', markup: 'коэффициент к закупке', written: 'задана в рублях' } as Readonly<
       Record<string, string>
     >,
+    facts: 'Закупка и пределы провайдера',
     kind: 'Как образуется цена',
     prices: {
       input: 'Вход, ₽ за 1 млн токенов',

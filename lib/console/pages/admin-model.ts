@@ -1,10 +1,19 @@
-// One model of the catalog, for an operator: its price, its aliases, and whether it is sold; previewed before it is saved.
+// One model of the catalog, for an operator: its price, its aliases, whether it is sold and, if pages have added it, its
+// cost; previewed before it is saved.
 import { fault } from '../../base/faults.ts';
-import { changeModel, type LayerPart, removeModel } from '../../catalog/layer-edits.ts';
+import { changeModel, type LayerModel, type LayerPart, removeModel, setModelFacts } from '../../catalog/layer-edits.ts';
 import type { Model } from '../../catalog/model.ts';
 import type { ModelEntry } from '../../catalog/schema.ts';
 import { audit } from '../audit.ts';
-import { EXTRA_PRICE_FIELDS, PRICE_FIELDS, type PriceField, readChange, SELLABLE } from '../catalog/model-form.ts';
+import { abilityFields, currencyField, factFields } from '../catalog/model-fields.ts';
+import {
+  EXTRA_PRICE_FIELDS,
+  PRICE_FIELDS,
+  type PriceField,
+  readChange,
+  readFacts,
+  SELLABLE,
+} from '../catalog/model-form.ts';
 import { MODEL_WORDS } from '../catalog/model-words.ts';
 import { priceTable } from '../catalog/price-table.ts';
 import {
@@ -67,19 +76,24 @@ function findModel({ query, services }: UserVisit): Looked {
   return { id, entry, place: `models[${at}]`, model: services.catalog().byName.get(id) };
 }
 
-function isOwn(part: LayerPart, id: string): boolean {
-  return part.models?.some((model) => model.id === id) === true;
+/** A model that pages have added. */
+function findOwn(part: LayerPart, id: string): LayerModel | undefined {
+  return part.models?.find((model) => model.id === id);
 }
 
 async function decide(visit: UserVisit, sent: Form): Promise<Answer> {
   const { services, language } = visit;
   const { id, entry } = findModel(visit);
   const { part } = await services.catalogEditor.read();
-  const before = { aliases: part.overrides?.[id]?.aliases ? [] : entry.aliases, isOwn: isOwn(part, id) };
+  const own = findOwn(part, id);
+  const before = { aliases: part.overrides?.[id]?.aliases ? [] : entry.aliases, isOwn: own !== undefined };
   const change = readChange(sent, { type: entry.type, before });
   const refuse = async (notice: Html) => ({ ...(await modelPage(visit, { notice, sent })), status: 400 });
   if (typeof change === 'string') return refuse(message('error', MODEL_WORDS[language].problems[change]));
-  const next = changeModel(part, id, change);
+  const known = own?.routes[0]?.cost;
+  const facts = own && sent.has('currency') ? readFacts(sent, { type: own.type, at: 0, known }) : undefined;
+  if (typeof facts === 'string') return refuse(message('error', MODEL_WORDS[language].problems[facts]));
+  const next = changeModel(facts ? setModelFacts(part, id, facts) : part, id, change);
   if (isPreviewed(sent, next)) {
     return save(visit, sent, { next: () => next, action: 'model.change' });
   }
@@ -132,13 +146,13 @@ async function modelPage(visit: UserVisit, shown: Shown = {}): Promise<Page> {
     [words.routes, routes === '' ? words.none : routes],
   ]);
   const seen = html`<input type="hidden" name="seen" value="${version}">`;
-  const own = isOwn(part, id);
+  const own = findOwn(part, id);
   const step = own ? 'remove' : 'reset';
-  const isChanged = own || part.overrides?.[id] !== undefined;
+  const isChanged = own !== undefined || part.overrides?.[id] !== undefined;
   const undo = form(visit, {
     action: getModelPath(id),
     button: own ? words.remove : words.reset,
-    danger: own,
+    danger: own !== undefined,
     confirm: own ? `${words.remove}? ${words.removeText}` : undefined,
     fields: html`<input type="hidden" name="step" value="${step}">${seen}${codeField(visit, step)}`,
   });
@@ -158,7 +172,7 @@ interface Changing extends Shown {
 
 function changeForm(visit: UserVisit, { id, entry }: Looked, { part, seen, sent, mark }: Changing): Html {
   const words = MODEL_WORDS[visit.language];
-  const own = isOwn(part, id);
+  const own = findOwn(part, id);
   const price = (own ? entry.price : part.overrides?.[id]?.price) as Readonly<Record<string, unknown>> | undefined;
   const type = SELLABLE.find((each) => each === entry.type);
   const kinds = [...(own && price ? [] : ['own']), 'markup', ...(type ? ['written'] : [])];
@@ -173,6 +187,11 @@ function changeForm(visit: UserVisit, { id, entry }: Looked, { part, seen, sent,
     return field({ name, label: words.prices[name], hint, value, inputmode: 'decimal', optional: true });
   };
   const written = html`${(type ? PRICE_FIELDS[type] : []).map((name) => priceField(name))}${type === 'text' && extras.map((name) => priceField(name, words.extrasHint))}`;
+  const facts =
+    own &&
+    html`<fieldset><legend>${words.facts}</legend>${factFields(visit, { type: own.type, at: 0, cost: own.routes[0]?.cost, model: own, sent })}
+${currencyField(visit, sent?.text('currency') ?? own.routes[0]?.cost?.currency)}</fieldset>
+${own.type === 'text' && abilityFields(visit, sent, (ability) => own[ability] === true)}`;
   const fields = html`${seen}${mark}
 ${select(
   { name: 'kind', label: words.kind, chosen: again('kind', kindNow) },
@@ -181,6 +200,7 @@ ${select(
 ${field({ name: 'factor', label: words.factor, hint: words.factorHint, value: againDecimal('factor', price?.markup), inputmode: 'decimal', optional: true })}
 ${written}${type === 'text' && html`<p class="hint">${words.writtenHint}</p>`}
 ${field({ name: 'aliases', label: words.aliases, hint: words.aliasesHint, value: again('aliases', entry.aliases.join(', ')), optional: true })}
+${facts}
 ${checkbox({ name: 'off', label: words.off, checked: sent ? sent.has('off') : entry.off === true })}${codeField(visit, 'change')}`;
   const steps = [['preview', words.preview] as const, ...(mark ? [['save', words.save] as const] : [])];
   return stepForm(visit, { action: getModelPath(id), fields, steps });

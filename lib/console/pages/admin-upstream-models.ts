@@ -2,21 +2,11 @@
 import { fault } from '../../base/faults.ts';
 import { findKnownCost } from '../../catalog/known-costs.ts';
 import { addModels, type LayerModel } from '../../catalog/layer-edits.ts';
-import { HOME_CURRENCY } from '../../money/cost.ts';
 import type { VendorModel } from '../../upstream/contract/provider.ts';
 import { nameUpstream, PluginRun, runPlugin } from '../../upstream/host/plugin-run.ts';
 import { audit } from '../audit.ts';
-import {
-  ABILITIES,
-  type ChosenModels,
-  EXTRA_PRICE_FIELDS,
-  PRICE_FIELDS,
-  type PriceField,
-  readChosen,
-  readNewModels,
-  SELLABLE,
-  SIZE_FIELDS,
-} from '../catalog/model-form.ts';
+import { abilityFields, currencyField, factFields } from '../catalog/model-fields.ts';
+import { type ChosenModels, readChosen, readNewModels, SELLABLE } from '../catalog/model-form.ts';
 import { MODEL_WORDS } from '../catalog/model-words.ts';
 import { priceTable } from '../catalog/price-table.ts';
 import {
@@ -29,7 +19,7 @@ import {
 } from '../catalog/save-words.ts';
 import { UPSTREAM_WORDS } from '../catalog/upstream-words.ts';
 import { codeField } from '../code-field.ts';
-import { checkbox, field, form, message, select, stepForm, textArea } from '../components.ts';
+import { field, form, message, select, stepForm, textArea } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { type Answer, type Page, page } from '../page.ts';
@@ -153,44 +143,17 @@ function priceForm(visit: UserVisit, name: string, version: number, { chosen, se
   const known = models.map((model) => findKnownCost(file, { upstream: name, model }, plugins));
   const again = (field: string, first: string) => (sent.has(field) ? sent.text(field) : first);
   const rows = models.map((model, at) => {
-    const cost = known[at] as Readonly<Record<string, unknown>> | undefined;
-    const costField = (price: PriceField, optional = false) => {
-      const value = again(`${price}-${at}`, typeof cost?.[price] === 'string' ? format.decimalTyped(cost[price]) : '');
-      return field({ name: `${price}-${at}`, label: words.costs[price], value, inputmode: 'decimal', optional });
-    };
-    const sizes = SIZE_FIELDS.map((size) =>
-      field({
-        name: `${size}-${at}`,
-        label: words.sizes[size],
-        hint: words.sizeHint,
-        value: again(`${size}-${at}`, ''),
-        inputmode: 'numeric',
-        optional: true,
-      }),
-    );
-    const bands = cost?.bands !== undefined && html`<p class="hint">${words.bandsHint}</p>`;
-    const extras = html`<details${cost !== undefined && html` open`}><summary>${words.extras}</summary><p class="hint">${words.extrasHint}</p>${EXTRA_PRICE_FIELDS.map((price) => costField(price, true))}</details>`;
     return html`<fieldset><legend><code>${model}</code></legend><input type="hidden" name="model" value="${model}">
-${field({ name: `id-${at}`, label: words.id, value: again(`id-${at}`, model) })}${PRICE_FIELDS[type].map((price) => costField(price))}${type === 'text' && html`${extras}${bands}${sizes}`}</fieldset>`;
+${field({ name: `id-${at}`, label: words.id, value: again(`id-${at}`, model) })}${factFields(visit, { type, at, cost: known[at], sent })}</fieldset>`;
   });
-  const currencies = [...services.catalog().rates.keys()].toSorted();
-  const currency = again(
-    'currency',
-    known.find(Boolean)?.currency ?? (currencies.includes('USD') ? 'USD' : HOME_CURRENCY),
-  );
-  const isFirst = !sent.has('markup');
-  const able = ABILITIES.map((ability) =>
-    checkbox({ name: ability, label: words.able[ability], checked: isFirst ? ability === 'tools' : sent.has(ability) }),
-  );
+  const currency = sent.has('currency') ? sent.text('currency') : known.find(Boolean)?.currency;
+  const decided = sent.has('markup') ? sent : undefined;
   const fields = html`<input type="hidden" name="seen" value="${version}"><input type="hidden" name="type" value="${type}">${preview?.mark}
 ${rows}
-${select(
-  { name: 'currency', label: words.currency, chosen: currency },
-  currencies.map((each) => [each, each]),
-)}
+${currencyField(visit, currency)}
 ${field({ name: 'markup', label: words.markup, hint: words.markupHint, value: again('markup', format.decimalTyped(MARKUP)), inputmode: 'decimal' })}
 ${field({ name: 'maker', label: words.maker, hint: words.makerHint, value: again('maker', '') })}
-${type === 'text' && html`<fieldset><legend>${words.abilities}</legend>${able}</fieldset>`}${codeField(visit, 'prices')}`;
+${type === 'text' && abilityFields(visit, decided, (ability) => ability === 'tools')}${codeField(visit, 'prices')}`;
   const steps = [['preview', words.preview] as const, ...(preview ? [['save', words.save] as const] : [])];
   return stepForm(visit, { action: getPath(name), fields, steps });
 }

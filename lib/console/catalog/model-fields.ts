@@ -1,0 +1,72 @@
+// The fields of what a model costs and can do, for the page that adds models and the page of one of them.
+import type { CostEntry } from '../../catalog/cost.ts';
+import { HOME_CURRENCY } from '../../money/cost.ts';
+import { checkbox, field, select } from '../components.ts';
+import type { Form } from '../forms.ts';
+import { type Html, html } from '../html.ts';
+import type { UserVisit } from '../visit.ts';
+import {
+  ABILITIES,
+  EXTRA_PRICE_FIELDS,
+  nameAbilityField,
+  nameFactField,
+  PRICE_FIELDS,
+  type PriceField,
+  type Sellable,
+  SIZE_FIELDS,
+} from './model-form.ts';
+import { MODEL_WORDS } from './model-words.ts';
+
+interface FactFields {
+  readonly type: Sellable;
+  /** Of several models in one form. */
+  readonly at: number;
+  readonly cost: CostEntry | undefined;
+  /** With the sizes of the model, if they are known. */
+  readonly model?: Readonly<Record<string, unknown>>;
+  /** What was typed before. */
+  readonly sent: Form | undefined;
+}
+
+export function factFields({ language, format }: UserVisit, { type, at, cost, model, sent }: FactFields): Html {
+  const words = MODEL_WORDS[language];
+  const readValue = (name: string, first: string) => (sent?.has(name) ? sent.text(name) : first);
+  const costField = (price: PriceField, optional = false) => {
+    const name = nameFactField(price, at);
+    const known = (cost as Partial<Record<PriceField, unknown>> | undefined)?.[price];
+    const value = readValue(name, typeof known === 'string' ? format.decimalTyped(known) : '');
+    return field({ name, label: words.costs[price], value, inputmode: 'decimal', optional });
+  };
+  const required = PRICE_FIELDS[type].map((price) => costField(price));
+  if (type !== 'text') return html`${required}`;
+  const extras = html`<details${cost !== undefined && html` open`}><summary>${words.extras}</summary><p class="hint">${words.extrasHint}</p>${EXTRA_PRICE_FIELDS.map((price) => costField(price, true))}</details>`;
+  const sizes = SIZE_FIELDS.map((size) => {
+    const name = nameFactField(size, at);
+    const value = readValue(name, String(model?.[size] ?? ''));
+    return field({ name, label: words.sizes[size], hint: words.sizeHint, value, inputmode: 'numeric', optional: true });
+  });
+  return html`${required}${extras}${cost && 'bands' in cost && html`<p class="hint">${words.bandsHint}</p>`}${sizes}`;
+}
+
+export function currencyField({ services, language }: UserVisit, chosen: string | undefined): Html {
+  const currencies = [...services.catalog().rates.keys()].toSorted();
+  const first = currencies.includes('USD') ? 'USD' : HOME_CURRENCY;
+  return select(
+    { name: 'currency', label: MODEL_WORDS[language].currency, chosen: chosen ?? first },
+    currencies.map((each) => [each, each]),
+  );
+}
+
+/** As it was sent, or before anything was sent, as it is known. */
+export function abilityFields(
+  { language }: UserVisit,
+  sent: Form | undefined,
+  isKnown: (ability: string) => boolean,
+): Html {
+  const { abilities, able } = MODEL_WORDS[language];
+  const boxes = ABILITIES.map((ability) => {
+    const name = nameAbilityField(ability);
+    return checkbox({ name, label: able[ability], checked: sent ? sent.has(name) : isKnown(ability) });
+  });
+  return html`<fieldset><legend>${abilities}</legend>${boxes}</fieldset>`;
+}

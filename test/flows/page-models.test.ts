@@ -1,0 +1,111 @@
+// What an operator says on pages of a model: its costs, sizes and abilities, when it is added and later.
+import { expect } from 'chai';
+import { send } from '../../testkit/client.ts';
+import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { hiddenFields, setUpOperator, type Visitor } from '../../testkit/pages.ts';
+
+const VENDOR = '/admin/upstreams/vendor-one';
+const CATALOG = '/admin/catalog';
+
+describe('models of the pages', () => {
+  const bands = [{ above: 1000, input: '4', output: '12', cacheRead: '0.4' }];
+  let test: TestGateway;
+  let operator: Visitor;
+  let account: TestAccount;
+
+  before(async () => {
+    // Nobody asks the upstream.
+    const url = 'http://127.0.0.1:9';
+    const costs = { up: { 'gpt-y': { currency: 'USD', input: '2', output: '8', cacheRead: '0.2', bands } } };
+    const catalog = chatCatalog(url, { costs, rates: { USD: { rub: '100', from: '2026-01-01' } } });
+    test = await startGateway({ catalog, env: { SECRETS_KEY: 'ab'.repeat(32) } });
+    operator = await setUpOperator(test);
+    account = await test.account('1000');
+    const added = { vendor: 'chat', name: 'vendor-one', url: `${url}/v1`, key: 'sk-vendor-1' };
+    expect((await operator.submit('/admin/upstreams', added)).status).to.equal(303);
+  });
+  after(() => test.stop());
+
+  const plain = (text: string) => text.replaceAll(/<[^>]+>/g, ' ').replaceAll(/[\s\u00a0]+/g, ' ');
+  const go = (page: string, path: string, fields: Readonly<Record<string, string>>) =>
+    operator.post(path, { ...hiddenFields(page, path), ...fields });
+
+  it('fills in and keeps what is known of the cache and of long prompts', async () => {
+    const path = `${VENDOR}/models`;
+    const listed = await go((await operator.get(VENDOR)).text, path, { more: 'gpt-y' });
+    const costs = await go(listed.text, path, { type: 'text', model: 'gpt-y' });
+    expect(costs.text).to.match(/name="cacheRead-0"[^>]*value="0.2"/);
+    expect(plain(costs.text)).to.contain('Long prompts cost more');
+    const typed = { 'input-0': '2', 'output-0': '8', 'cacheRead-0': '0,2', 'audio-0': '6' };
+    const sizes = { 'context-0': '200,000', 'maxOutput-0': '8 192' };
+    const wish = {
+      ...typed,
+      'id-0': 'sold-y',
+      currency: 'USD',
+      markup: '2',
+      maker: 'Acme',
+      'can-audio': 'yes',
+      ...sizes,
+    };
+    const wrong = await go(costs.text, path, { ...wish, 'cacheWrite-0': '-1', step: 'preview' });
+    expect([wrong.status, plain(wrong.text).includes('Enter the cost of every model')]).to.deep.equal([400, true]);
+    for (const size of ['0', '1.5', '12,00', '1e3', 'x']) {
+      const { status, text } = await go(costs.text, path, { ...wish, 'maxOutput-0': size, step: 'preview' });
+      expect([status, plain(text).includes('as whole numbers')], size).to.deep.equal([400, true]);
+    }
+    const preview = await go(costs.text, path, { ...wish, step: 'preview' });
+    expect(preview.text).to.match(/<input(?=[^>]*name="can-audio")[^>]*checked/);
+    expect((await go(preview.text, path, { ...wish, step: 'save' })).status).to.equal(303);
+    const listing = async () => {
+      const { data } = (await send(`${test.url}/api/v1/models`, { key: account.key })).json;
+      const { id: _, ...model } = data.find(({ id }: { id: string }) => id === 'sold-y');
+      expect([model.context_length, model.max_output_tokens]).to.deep.equal([200_000, 8192]);
+      return [model.input_price_rub, model.cache_read_price_rub, model.audio_price_rub, model.price_bands?.length];
+    };
+    expect(await listing()).to.deep.equal([400, 40, 1200, 1]);
+
+    const page = `${CATALOG}/model?id=sold-y`;
+    const written = { kind: 'written', input: '900', output: '2500', cacheRead: '90', audio: '2000', aliases: '' };
+    const shown = await go((await operator.get(page)).text, page, { ...written, step: 'preview' });
+    expect((await go(shown.text, page, { ...written, step: 'save' })).status, plain(shown.text)).to.equal(303);
+    expect(await listing()).to.deep.equal([900, 90, 2000, undefined]);
+    expect((await operator.get(page)).text).to.match(/name="cacheRead"[^>]*value="90.00"/);
+  });
+
+  it('changes what a model of the pages costs and can do, and no one’s of a file', async () => {
+    const page = `${CATALOG}/model?id=sold-y`;
+    const change = async (wish: Readonly<Record<string, string>>) => {
+      const preview = await go((await operator.get(page)).text, page, { ...wish, step: 'preview' });
+      if (preview.status !== 200) return preview;
+      return go(preview.text, page, { ...wish, step: 'save' });
+    };
+    const own = async () => {
+      const part = JSON.parse((await test.store.catalogVersions.page({ limit: 1 }))[0]?.text ?? '');
+      return part.models.find(({ id }: { id: string }) => id === 'sold-y');
+    };
+    const { text } = await operator.get(page);
+    expect(text)
+      .to.match(/name="audio-0"[^>]*value="6.00"/)
+      .and.to.match(/name="maxOutput-0"[^>]*value="8192"/);
+    expect(text)
+      .to.match(/name="can-audio"[^>]*checked/)
+      .and.to.match(/value="USD" selected/);
+    const wish = { kind: 'written', input: '900', output: '2500', aliases: '', currency: 'USD', 'can-tools': 'yes' };
+    const loss = await change({ ...wish, 'input-0': '9.01', 'output-0': '8' });
+    expect([loss.status, plain(loss.text)].join()).to.match(/^400.*Not saved.*below/s);
+    expect((await change({ ...wish, 'input-0': '', 'output-0': '8' })).status).to.equal(400);
+    const changed = await change({ ...wish, 'input-0': '3', 'output-0': '9', 'maxOutput-0': '16384' });
+    expect(changed.status, plain(changed.text)).to.equal(303);
+    const cost = { currency: 'USD', input: '3.00', output: '9.00', bands };
+    expect(await own()).to.deep.equal({
+      id: 'sold-y',
+      type: 'text',
+      provider: 'Acme',
+      routes: [{ upstream: 'vendor-one', model: 'gpt-y', cost }],
+      price: { input: '900.00', output: '2500.00' },
+      maxOutput: 16_384,
+      tools: true,
+    });
+    expect((await operator.get(`${CATALOG}/model?id=model-a`)).text).to.not.contain('name="currency"');
+  });
+});
