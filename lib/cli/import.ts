@@ -39,7 +39,11 @@ export function addImportCommand(program: Command): void {
     .option('--dry-run', 'only report; write nothing')
     .option('--installation <name>', 'tells installations apart if several of a program move in', readInstallation)
     .option('--catalog-out <file>', 'the catalog file that is written; imported.json in CATALOG_DIR by default')
-    .option('--completion-ratio <number>', 'output price by input price, where the store does not say', readRatio)
+    .option(
+      '--completion-ratio <number>',
+      'output price divided by input price, where the store does not state it',
+      readRatio,
+    )
     .option('--invite', 'print a one-time link for each user with an email address, to become owner of the account')
     .addHelpText('after', '\nExample:\n  tollgate import one-api one-api.db --rate 81.4 --dry-run')
     .action(

@@ -30,7 +30,7 @@ export function addPeopleCommands(program: Command): void {
   user
     .command('invite')
     .description(
-      'Prints a one-time link, valid for a week, that makes somebody an owner of an account; who has access already accepts it after signing in.',
+      'Prints a one-time link, valid for a week, that makes somebody an owner of an account; somebody who already has access accepts it after signing in.',
     )
     .argument('<account>', ID_OR_NAME)
     .argument('<email>', 'what the owner signs in with')

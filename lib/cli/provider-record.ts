@@ -30,7 +30,7 @@ interface RecordOptions {
 export function addRecordCommand(parent: Command): void {
   parent
     .command('record')
-    .description("Records one real answer for a plugin's fixtures: the request's body is read from the input.")
+    .description("Records one real answer for a plugin's fixtures: the body of the request is read from stdin.")
     .argument('<url>', `where to ask; \${NAME} is taken from the environment, here and in headers`)
     .option('--header <line>', 'header of the request, as often as needed', collect, [])
     .option('--method <method>', 'method of the request', 'POST')
