@@ -12,6 +12,7 @@ const PAYMENTS_BY_DEFAULT = 50;
 const ID = 'the payment: pay_…';
 
 const RUB = 'RUB, with at most 6 decimals';
+const RUB_AND_KOPECKS = 'RUB, with at most 2 decimals';
 
 export function addPaymentCommands(program: Command): void {
   const payment = program
@@ -39,7 +40,7 @@ export function addPaymentCommands(program: Command): void {
         'A running gateway sends the request.',
     )
     .argument('<id>', ID)
-    .argument('<rub>', RUB, readPayment)
+    .argument('<rub>', RUB_AND_KOPECKS, readPayment)
     .requiredOption('--reason <text>', 'the reason', readText)
     .option('--refund-id <id>', 'your own id, which makes a repeat idempotent', readText)
     .addHelpText('after', '\nExample:\n  tollgate payment refund pay_019a… 300 --reason "requested by the owner"')
@@ -48,7 +49,9 @@ export function addPaymentCommands(program: Command): void {
     .command('decide')
     .description('Decides, once, on a payment that does not match its order: give --credit or --reject.')
     .argument('<id>', ID)
-    .addOption(new Option('--credit <rub>', `credits this much: ${RUB}`).argParser(readPayment).conflicts('reject'))
+    .addOption(
+      new Option('--credit <rub>', `credits this much: ${RUB_AND_KOPECKS}`).argParser(readPayment).conflicts('reject'),
+    )
     .option('--reject', 'credits nothing; give the money back at the provider')
     .requiredOption('--reason <text>', 'the reason', readText)
     .addHelpText(

@@ -63,11 +63,11 @@ export const flagField = (description: string) =>
 export const countField = (description: string, most = 1_000_000_000) =>
   field(Joi.number().integer().min(1).max(most).description(description), `must be a whole number from 1 to ${most}`);
 
-/** An amount above zero; the action gets micro-roubles. */
-export const paymentField = (description: string) =>
+/** An amount above zero; the action gets micro-roubles, and refuses parts of a kopeck where it takes 2 decimals. */
+export const paymentField = (description: string, decimals: 2 | 6 = 6) =>
   field(
-    Joi.number().positive().unsafe().description(`${description}, in RUB with at most 6 decimals.`),
-    'must be an amount in RUB above zero, with at most 6 decimals',
+    Joi.number().positive().unsafe().description(`${description}, in RUB with at most ${decimals} decimals.`),
+    `must be an amount in RUB above zero, with at most ${decimals} decimals`,
     (value: number) => readPayment(String(value)),
   );
 

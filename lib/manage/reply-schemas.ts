@@ -87,7 +87,7 @@ const CHARGE: Readonly<Record<string, Json>> = {
 };
 const OPTIONAL_OF_CHARGE = ['granted_rub', 'receipt', 'price_list', 'list_price'];
 
-const UNITS = Object.fromEntries(USAGE_UNITS.map((unit) => [unit, count(`Total of ${unit.replaceAll('_', ' ')}.`)]));
+const UNITS = Object.fromEntries(USAGE_UNITS.map((unit) => [unit, count(`The sum of \`${unit}\`.`)]));
 
 const USAGE_SUM: Readonly<Record<string, Json>> = {
   calls: count('Calls.'),

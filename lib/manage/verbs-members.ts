@@ -73,7 +73,7 @@ export const MEMBER_VERBS: readonly Verb[] = [
     input: {
       name: textField('The name of one end user, as calls send it.'),
       after: textField('The digest after which the list goes on.'),
-      limit: countField('At most so many; 100 by default.', 1000),
+      limit: countField('At most this many; 100 by default.', 1000),
     },
     reply: replies.keyUsers,
     run: (

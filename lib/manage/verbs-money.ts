@@ -135,7 +135,7 @@ const PAYMENT_VERBS: readonly Verb[] = [
     description: 'It leaves the balance at once, and is given back if the provider refuses.',
     isRepeatable: true,
     input: {
-      amount_rub: must(paymentField('The amount to give back')),
+      amount_rub: must(paymentField('The amount to give back', 2)),
       reason: REASON,
       refund_id: textField('Your own id of the refund.'),
     },
@@ -152,7 +152,7 @@ const PAYMENT_VERBS: readonly Verb[] = [
     summary: 'Decide, once, on a payment that does not match its order',
     isRepeatable: true,
     input: {
-      credit_rub: paymentField('Credits this much; absent: credits nothing, and `reject` must be true'),
+      credit_rub: paymentField('How much to credit (absent with `reject`)', 2),
       reject: flagField('Credits nothing; give the money back at the provider.'),
       reason: REASON,
     },
@@ -171,7 +171,7 @@ const PAYMENT_VERBS: readonly Verb[] = [
     isRepeatable: true,
     input: {
       open: textField("Opens a dispute: the bank's reference for it."),
-      amount_rub: paymentField('With `open`; by default all that is left'),
+      amount_rub: paymentField('With `open`: how much of it (by default all that is left)'),
       ended: choiceField(['won', 'lost'], '`won`: the money stays; `lost`: all of it leaves the balance.'),
       suspend: flagField('With `lost`: whether to suspend the account if the wallet has less.'),
     },

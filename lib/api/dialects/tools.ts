@@ -194,7 +194,7 @@ export const toolsField = (tool: Json) =>
         maxItems: TOOLS_MAX,
         description:
           'Tools that the model may call. Models without tool support do not see them. Names must be unique, and all ' +
-          'tools together at most 1 MiB. They count as input text.',
+          'tools together at most 1 Mi characters. They count as input text.',
       }),
     ),
     'must be an array of tools',

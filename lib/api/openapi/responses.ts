@@ -101,7 +101,7 @@ const OUTPUT_ITEM: Json = {
 const INPUT_ITEM: Json = {
   description:
     'A message, a call of a tool, its output, or reasoning. Items of responses are sent back as they came. Items of a ' +
-    "vendor's own tools are told to models as calls of functions and their results, or left out; a reference to a stored " +
+    "vendor's own tools reach models as calls of functions and their results, or left out; a reference to a stored " +
     'item is refused.',
   type: 'object',
   properties: {

@@ -103,7 +103,7 @@ export const videoChapter: Chapter = {
       price_rub: rub('The amount charged'),
       balance_rub: rub('The available balance after the charge'),
       size: text(
-        'Width and height in pixels, as asked of the upstream: a size that was wished for may become another.',
+        'Width and height in pixels, as requested from the upstream; they may differ from the size in the request.',
         { pattern: '^\\d+x\\d+$' },
       ),
       resolution: { type: ['string', 'null'], description: 'The requested resolution; null if none was requested.' },
