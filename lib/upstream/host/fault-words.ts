@@ -45,8 +45,8 @@ const WORDS: FaultWords = {
   timeout: 'timeout timeout_error request_timeout gateway_timeout deadline_exceeded',
   length: 'context_length_exceeded exceed_context_size_error request_too_large string_above_max_length',
   content: `content_filter content_filter_error content_policy_violation image_content_policy_violation moderation
-    moderation_blocked data_inspection_failed datainspectionfailed responsibleaipolicyviolation cyber_policy
-    censorship_blocked new_sensitive`,
+    moderation_blocked data_inspection_failed datainspectionfailed responsibleaipolicyviolation cyber_policy bio_policy
+    misalignment_policy_violation censorship_blocked new_sensitive`,
   image: `invalid_image invalid_image_format invalid_base64_image invalid_image_url invalid_image_mode
     image_parse_error image_too_large image_too_small image_file_too_large unsupported_image_media_type empty_image_file
     failed_to_download_image invalid_image_file unsupported_file_mimetype`,

@@ -26,7 +26,7 @@ const REASONS: ReadonlyMap<string, FinishReason> = byWord({
     model_context_window_exceeded context_length_exceeded context time_limit`,
   filter: `content_filter content_filtered content_policy sensitive safety refusal recitation blocklist blacklist
     prohibited_content spii language image_safety image_recitation image_prohibited_content guardrail_intervened
-    guardrails`,
+    guardrails model_armor`,
   tool: 'tool_calls tool_call tool_use function_call',
 });
 

@@ -30,7 +30,7 @@ describe('words for the end of an answer', () => {
       model_context_window_exceeded context_length_exceeded context time_limit`,
     filter: `content_filter content_filtered content_policy sensitive SAFETY refusal RECITATION BLOCKLIST blacklist
       PROHIBITED_CONTENT SPII LANGUAGE IMAGE_SAFETY IMAGE_RECITATION IMAGE_PROHIBITED_CONTENT guardrail_intervened
-      guardrails`,
+      guardrails MODEL_ARMOR`,
     tool: 'tool_calls tool_call tool_use function_call',
     other: 'OTHER TOO_MANY_TOOL_CALLS pause_turn',
   };
