@@ -14,7 +14,9 @@ const EFFORTS = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const sa
 const CHAT_EFFORTS = ['none', ...EFFORTS] as const;
 const MESSAGE_EFFORTS = EFFORTS.slice(1);
 const FORMATS = ['text', 'json_object', 'json_schema'] as const;
-const THINKING = ['enabled', 'disabled', 'adaptive', 'between_tools'] as const;
+/** The least that some models have: they do not think before an answer, and what they think between calls is shown. */
+const BETWEEN_TOOLS = 'between_tools';
+const THINKING = ['enabled', 'disabled', 'adaptive', BETWEEN_TOOLS] as const;
 const DISPLAYS = ['summarized', 'omitted'] as const;
 /** Of the responses format; `none` and whatever else there may be shows none. */
 const SUMMARIES = ['auto', 'concise', 'detailed'] as const;
@@ -242,7 +244,7 @@ export function readReasoning(
 export function readOtherThinking(thinking: unknown, enabled: unknown): ReasoningWish | undefined {
   const { type, budget_tokens: budget } = isRecord(thinking) ? thinking : {};
   const wanted = type ?? (typeof enabled === 'boolean' ? (enabled ? 'enabled' : 'disabled') : undefined);
-  if (wanted === 'disabled') return { mode: 'off' };
+  if (wanted === 'disabled' || wanted === BETWEEN_TOOLS) return { mode: 'off' };
   if (wanted !== 'enabled' && wanted !== 'adaptive') return undefined;
   return isBudget(budget) ? { mode: 'on', budgetTokens: budget } : { mode: 'auto' };
 }
@@ -260,7 +262,7 @@ export function readThinking(
   const effort = since ?? before;
   const wish = thinking == null ? undefined : readThinkingMode(thinking as Fields);
   // Delivered to those who ask for it.
-  const showsReasoning = wish !== undefined && wish.mode !== 'off';
+  const showsReasoning = wish !== undefined && (thinking as Fields).type !== 'disabled';
   if (effort === undefined || wish?.mode === 'off' || (wish && 'budgetTokens' in wish)) {
     return { ...(wish && { reasoning: wish }), ...(showsReasoning && { showsReasoning }) };
   }
@@ -281,7 +283,7 @@ function readThinkingMode({ type, budget_tokens: budget, display: wanted }: Fiel
   const display = DISPLAYS.find((each) => each === wanted);
   // A newer word is the vendor's choice: agents try theirs first.
   if (wanted != null && typeof wanted !== 'string') throw invalidField('thinking.display', 'must be a string');
-  if (type === 'disabled') return { mode: 'off' };
+  if (type === 'disabled' || type === BETWEEN_TOOLS) return { mode: 'off' };
   if (type !== 'enabled') return { mode: 'auto', ...(display && { display }) };
   checkBudget('thinking.budget_tokens', budget);
   return { mode: 'on', budgetTokens: budget as number, ...(display && { display }) };

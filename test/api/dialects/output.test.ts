@@ -42,6 +42,7 @@ const CHAT: readonly (readonly [more: object, read: object])[] = [
   [{ reasoning: { enabled: true } }, { reasoning: { mode: 'auto' } }],
   [{ reasoning: { enabled: false, effort: 'low' } }, { reasoning: { mode: 'on', effort: 'low' } }],
   [{ thinking: { type: 'disabled' } }, { reasoning: { mode: 'off' } }],
+  [{ thinking: { type: 'between_tools' } }, { reasoning: { mode: 'off' } }],
   [{ thinking: { type: 'enabled', clear_thinking: false } }, { reasoning: { mode: 'auto' } }],
   [{ thinking: { type: 'enabled', budget_tokens: 2048 } }, { reasoning: { mode: 'on', budgetTokens: 2048 } }],
   [{ thinking: { type: 'enabled', budget_tokens: 5 } }, { reasoning: { mode: 'auto' } }],
@@ -73,7 +74,8 @@ const MESSAGE: readonly (readonly [more: object, read: object])[] = [
   [{ thinking: { type: 'disabled' } }, { reasoning: { mode: 'off' } }],
   [{ thinking: { type: 'adaptive', display: 'omitted' } }, { reasoning: { mode: 'auto', display: 'omitted' } }],
   [{ thinking: { type: 'adaptive', display: 'updates' } }, { reasoning: { mode: 'auto' } }],
-  [{ thinking: { type: 'between_tools' } }, { reasoning: { mode: 'auto' } }],
+  [{ thinking: { type: 'between_tools' } }, { reasoning: { mode: 'off' } }],
+  [{ thinking: { type: 'between_tools' }, output_config: { effort: 'low' } }, { reasoning: { mode: 'off' } }],
   [{ thinking: { type: 'enabled', budget_tokens: 2048 } }, { reasoning: { mode: 'on', budgetTokens: 2048 } }],
   [{ thinking: { type: 'enabled', budget_tokens: 1024 } }, { reasoning: { mode: 'on', budgetTokens: 1024 } }],
   [
@@ -157,6 +159,19 @@ describe('whether the thought of a chat is delivered', () => {
   ] as const) {
     it(`is ${delivered} for ${JSON.stringify(reasoning)}`, () => {
       expect(parseChatRequest(body({ reasoning })).showsReasoning).to.equal(delivered);
+    });
+  }
+});
+
+describe('whether the thought of a message is delivered', () => {
+  for (const [thinking, delivered] of [
+    [undefined, undefined],
+    [{ type: 'disabled' }, undefined],
+    [{ type: 'between_tools' }, true],
+    [{ type: 'adaptive' }, true],
+  ] as const) {
+    it(`is ${delivered === true} for ${JSON.stringify(thinking)}`, () => {
+      expect(parseMessageRequest(body({ thinking })).showsReasoning).to.equal(delivered);
     });
   }
 });
