@@ -5,7 +5,7 @@ import type {
   Host,
   JsonBody,
   KeyHeaders,
-  ReasoningOn,
+  Reasoning,
   TextCall,
 } from '../../lib/upstream/contract/provider.ts';
 import { closeSchema } from './schema.ts';
@@ -105,15 +105,20 @@ const isReasoning = ({ type }: Content) => type === 'reasoning';
 const isSigned = (part: Content) => part.type === 'reasoning' && part.state?.format === 'messages';
 
 /** JSON without a schema is not supported here. */
-function writeOutputConfig({ format, reasoning }: TextCall, { thinking, thinkingOff }: Wire): object {
+function writeOutputConfig({ format, reasoning }: TextCall, wire: Wire): object {
+  const effort = reasoning && chooseEffort(reasoning, wire);
   const config = {
     ...(format?.type === 'json-schema' && { format: { type: 'json_schema', schema: closeSchema(format.schema) } }),
-    ...(reasoning?.mode === 'on' && thinking === 'adaptive' && { effort: spellEffort(reasoning) }),
-    ...(reasoning?.mode === 'off' && thinkingOff === 'low' && { effort: 'low' }),
+    ...(effort !== undefined && { effort }),
   };
   return Object.keys(config).length > 0 ? { output_config: config } : {};
 }
 
-function spellEffort({ effort }: ReasoningOn): string {
-  return effort === 'minimal' ? 'low' : effort;
+/** It is about the whole answer, so it counts without thinking too; some models then refuse the highest. */
+function chooseEffort(reasoning: Reasoning, { thinking, thinkingOff }: Wire): string | undefined {
+  if (reasoning.mode === 'off' && thinkingOff === 'low') return 'low';
+  if (reasoning.mode === 'auto' || thinking === 'budget') return undefined;
+  const { mode, effort } = reasoning;
+  if (effort === 'minimal') return 'low';
+  return mode === 'off' && (effort === 'xhigh' || effort === 'max') ? 'high' : effort;
 }

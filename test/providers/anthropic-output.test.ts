@@ -14,6 +14,7 @@ const on = (effort: 'minimal' | 'low' | 'high' | 'max', budgetTokens?: number): 
   effort,
   ...(budgetTokens !== undefined && { budgetTokens }),
 });
+const off = (effort: 'low' | 'medium' | 'high' | 'max'): Reasoning => ({ mode: 'off', effort });
 const AFTER_A_CALL: readonly TextMessage[] = [
   ...HELLO.messages,
   { role: 'assistant', content: [{ type: 'tool-call', id: 'a', name: 'look', json: '{}' }] },
@@ -50,6 +51,15 @@ describe('anthropic: form of the answer and thinking', () => {
     [{ reasoning: { mode: 'off' } }, {}, { thinking: { type: 'disabled' } }],
     [{ reasoning: { mode: 'off' } }, { thinkingOff: 'between_tools' }, { thinking: { type: 'between_tools' } }],
     [{ reasoning: { mode: 'off' } }, { thinkingOff: 'low' }, { config: { effort: 'low' } }],
+    [{ reasoning: off('high') }, { thinkingOff: 'low' }, { config: { effort: 'low' } }],
+    [{ reasoning: off('low') }, {}, { thinking: { type: 'disabled' }, config: { effort: 'low' } }],
+    [{ reasoning: off('max') }, {}, { thinking: { type: 'disabled' }, config: { effort: 'high' } }],
+    [
+      { reasoning: off('medium') },
+      { thinkingOff: 'between_tools' },
+      { thinking: { type: 'between_tools' }, config: { effort: 'medium' } },
+    ],
+    [{ reasoning: off('low') }, budget, { thinking: { type: 'disabled' } }],
     [{ reasoning: on('high', 2000) }, { thinkingOff: 'low' }, { ...adaptive, config: { effort: 'high' } }],
     [{ reasoning: on('high', 2000) }, budget, { thinking: { type: 'enabled', budget_tokens: 2000 } }],
     [{ reasoning: on('high') }, budget, {}],

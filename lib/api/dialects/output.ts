@@ -263,11 +263,11 @@ export function readThinking(
   const wish = thinking == null ? undefined : readThinkingMode(thinking as Fields);
   // Delivered to those who ask for it.
   const showsReasoning = wish !== undefined && (thinking as Fields).type !== 'disabled';
-  if (effort === undefined || wish?.mode === 'off' || (wish && 'budgetTokens' in wish)) {
-    return { ...(wish && { reasoning: wish }), ...(showsReasoning && { showsReasoning }) };
-  }
+  const shown = showsReasoning ? { showsReasoning } : {};
+  if (effort === undefined || (wish && 'budgetTokens' in wish)) return { ...(wish && { reasoning: wish }), ...shown };
+  if (wish?.mode === 'off') return { reasoning: { mode: 'off', effort }, ...shown };
   const display = wish && 'display' in wish ? { display: wish.display } : {};
-  return { reasoning: { mode: 'on', effort, ...display }, ...(showsReasoning && { showsReasoning }) };
+  return { reasoning: { mode: 'on', effort, ...display }, ...shown };
 }
 
 /** Of an `output_config` at this place. */

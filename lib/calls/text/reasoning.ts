@@ -1,10 +1,10 @@
 // Turns what a client says about reasoning into what upstreams take: an effort and a token count, each derived from the
 // other.
-import type { Effort, Reasoning, ReasoningDisplay } from '../../upstream/contract/provider.ts';
+import type { Effort, Reasoning, ReasoningDisplay, ReasoningOff } from '../../upstream/contract/provider.ts';
 
 /** What a request says. */
 export type ReasoningWish =
-  | { readonly mode: 'off' }
+  | ReasoningOff
   | ({ readonly mode: 'auto' } & ReasoningDisplay)
   | ({ readonly mode: 'on'; readonly effort: Effort } & ReasoningDisplay)
   | ({ readonly mode: 'on'; readonly budgetTokens: number } & ReasoningDisplay);

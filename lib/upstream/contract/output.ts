@@ -40,7 +40,13 @@ export type Effort = 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
  * How much the model reasons before it answers: not at all, as it sees fit, or this much. Absent if the client does not
  * say. Only on routes of models that the catalog marks `reasoning`.
  */
-export type Reasoning = { readonly mode: 'off' } | ({ readonly mode: 'auto' } & ReasoningDisplay) | ReasoningOn;
+export type Reasoning = ReasoningOff | ({ readonly mode: 'auto' } & ReasoningDisplay) | ReasoningOn;
+
+export interface ReasoningOff {
+  readonly mode: 'off';
+  /** For vendors with which an effort is also about the answer; absent if the client does not say. */
+  readonly effort?: Effort;
+}
 
 /** What of its text is shown, where the vendor lets a client choose; absent if the client does not say. */
 export interface ReasoningDisplay {

@@ -75,7 +75,10 @@ const MESSAGE: readonly (readonly [more: object, read: object])[] = [
   [{ thinking: { type: 'adaptive', display: 'omitted' } }, { reasoning: { mode: 'auto', display: 'omitted' } }],
   [{ thinking: { type: 'adaptive', display: 'updates' } }, { reasoning: { mode: 'auto' } }],
   [{ thinking: { type: 'between_tools' } }, { reasoning: { mode: 'off' } }],
-  [{ thinking: { type: 'between_tools' }, output_config: { effort: 'low' } }, { reasoning: { mode: 'off' } }],
+  [
+    { thinking: { type: 'between_tools' }, output_config: { effort: 'low' } },
+    { reasoning: { mode: 'off', effort: 'low' } },
+  ],
   [{ thinking: { type: 'enabled', budget_tokens: 2048 } }, { reasoning: { mode: 'on', budgetTokens: 2048 } }],
   [{ thinking: { type: 'enabled', budget_tokens: 1024 } }, { reasoning: { mode: 'on', budgetTokens: 1024 } }],
   [
@@ -83,7 +86,7 @@ const MESSAGE: readonly (readonly [more: object, read: object])[] = [
     { reasoning: { mode: 'on', budgetTokens: 2048 } },
   ],
   [{ thinking: { type: 'adaptive' }, output_config: { effort: 'low' } }, { reasoning: { mode: 'on', effort: 'low' } }],
-  [{ thinking: { type: 'disabled' }, output_config: { effort: 'low' } }, { reasoning: { mode: 'off' } }],
+  [{ thinking: { type: 'disabled' }, output_config: { effort: 'low' } }, { reasoning: { mode: 'off', effort: 'low' } }],
   [{ response_format: 5, reasoning_effort: 5 }, {}],
 ];
 

@@ -43,7 +43,8 @@ describe('an effort set within a conversation', () => {
   });
 
   it('turns no thinking on that the request turns off', () => {
-    expect(read([ask(), set('low')], { thinking: { type: 'disabled' } }).reasoning).to.deep.equal({ mode: 'off' });
+    const { reasoning } = read([ask(), set('low')], { thinking: { type: 'disabled' } });
+    expect(reasoning).to.deep.equal({ mode: 'off', effort: 'low' });
     expect(read([ask(), set('low')], { output_config: undefined }).reasoning).to.deep.equal({
       mode: 'on',
       effort: 'low',
