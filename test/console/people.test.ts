@@ -153,6 +153,14 @@ describe('the people of an account', function () {
     expect((await owner.submit(PEOPLE, { email: newEmail('other'), role: 'member' })).status).to.equal(200);
   });
 
+  it('get ten emails an hour at most of all accounts', async () => {
+    const email = newEmail('wanted');
+    await countInvitations(email, 10);
+    expect((await owner.submit(PEOPLE, { email, role: 'member' })).status).to.equal(429);
+    expect(mail.letters.filter(({ to }) => to === email)).to.have.length(0);
+    expect((await owner.submit(PEOPLE, { email: newEmail('unwanted'), role: 'member' })).status).to.equal(200);
+  });
+
   it('are invited twenty times an hour at most', async () => {
     await countInvitations(account.id, 20);
     const { status, text } = await owner.submit(PEOPLE, { email: newEmail('late'), role: 'member' });

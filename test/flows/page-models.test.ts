@@ -58,7 +58,7 @@ describe('models of the pages', () => {
     expect((await go(preview.text, path, { ...wish, step: 'save' })).status).to.equal(303);
     const listing = async () => {
       const { data } = (await send(`${test.url}/api/v1/models`, { key: account.key })).json;
-      const { id: _, ...model } = data.find(({ id }: { id: string }) => id === 'sold-y');
+      const model = data.find(({ id }: { id: string }) => id === 'sold-y');
       expect([model.context_length, model.max_output_tokens]).to.deep.equal([200_000, 8192]);
       return [model.input_price_rub, model.cache_read_price_rub, model.audio_price_rub, model.price_bands?.length];
     };

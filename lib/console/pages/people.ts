@@ -23,6 +23,8 @@ const PEOPLE = '/account/people';
 const INVITATIONS_MAX = 20;
 /** Of these, emails to one address. */
 const EMAILS_MAX = 3;
+/** Emails to one address by all accounts, of which one person may have many. */
+const ALL_EMAILS_MAX = 10;
 
 interface PageState {
   readonly sent?: Form;
@@ -74,7 +76,7 @@ export const invitation = page({
 async function invite(visit: OwnerVisit, email: string, offer: MembershipOffer): Promise<Answer> {
   const { services, account } = visit;
   const countIn = (whose: string, max: number) => allowHourly(`letters:member:${whose}`, max, services.now());
-  const emails = services.mailer ? [countIn(`${account.id}:${email}`, EMAILS_MAX)] : [];
+  const emails = services.mailer ? [countIn(`${account.id}:${email}`, EMAILS_MAX), countIn(email, ALL_EMAILS_MAX)] : [];
   const counted = [countIn(account.id, INVITATIONS_MAX), ...emails];
   if ((await countAttempt(services.store.sessions, counted, services.now())) > 0)
     return { ...(await peoplePage(visit, { problem: WORDS[visit.language].tooMany })), status: 429 };
