@@ -8,7 +8,7 @@ import type { LimitHeaders } from '../contract/request.ts';
 import { ChatReply } from '../formats/chat/reply.ts';
 import { chatBody } from '../formats/chat/request.ts';
 import { createContentsEmbeddings } from '../formats/contents/embeddings.ts';
-import { createContentsReader, readImages } from '../formats/contents/reply.ts';
+import { ContentsReply, readImages } from '../formats/contents/reply.ts';
 import { contentsBody } from '../formats/contents/request.ts';
 import { createEmbeddingsFormat } from '../formats/embeddings/format.ts';
 import { MessageReply } from '../formats/message/reply.ts';
@@ -149,7 +149,7 @@ function createFormats(
     chat: { body: chatBody, reader: (quirks = {}) => new ChatReply(kit, quirks) },
     contents: {
       body: contentsBody,
-      reader: () => createContentsReader(kit),
+      reader: () => new ContentsReply(kit),
       readImages: (reply) => readImages(reply, kit),
       embeddings: createContentsEmbeddings(kit),
     },

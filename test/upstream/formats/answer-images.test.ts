@@ -5,7 +5,7 @@ import type { ProviderPart, StreamPart } from '../../../lib/stream/part.ts';
 import type { AnswerReader, Content, JsonObject, TextCall } from '../../../lib/upstream/contract/provider.ts';
 import { ChatReply } from '../../../lib/upstream/formats/chat/reply.ts';
 import { chatBody } from '../../../lib/upstream/formats/chat/request.ts';
-import { createContentsReader } from '../../../lib/upstream/formats/contents/reply.ts';
+import { ContentsReply } from '../../../lib/upstream/formats/contents/reply.ts';
 import { contentsBody } from '../../../lib/upstream/formats/contents/request.ts';
 import { MessageReply } from '../../../lib/upstream/formats/message/reply.ts';
 import { ResponsesReply } from '../../../lib/upstream/formats/responses/reply.ts';
@@ -164,7 +164,7 @@ describe('images in the contents format', () => {
       contents([{ text: 'Here: ' }]),
       contents([inline(DRAWN, { thoughtSignature: 'sig' }), { text: 'Enjoy.' }], { finishReason: 'STOP' }),
     ];
-    expect(read(createContentsReader(kit), events, { marked: false })).to.deep.equal([
+    expect(read(new ContentsReply(kit), events, { marked: false })).to.deep.equal([
       ...['Thinking', 'Here: ', `image/png ${DRAWN}`, 'state sig', 'Enjoy.'],
     ]);
   });
@@ -172,7 +172,7 @@ describe('images in the contents format', () => {
   it('leave sounds as they were', () => {
     const sound = { inlineData: { mimeType: 'audio/L16;rate=24000', data: 'AAAA' } };
     const events = [contents([{ text: 'Listen.' }, sound], { finishReason: 'STOP' })];
-    expect(read(createContentsReader(kit), events, { marked: false })).to.deep.equal(['Listen.']);
+    expect(read(new ContentsReply(kit), events, { marked: false })).to.deep.equal(['Listen.']);
   });
 });
 

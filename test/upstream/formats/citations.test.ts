@@ -11,7 +11,7 @@ import { Guard } from '../../../lib/stream/guard.ts';
 import type { StreamPart } from '../../../lib/stream/part.ts';
 import type { AnswerReader, JsonObject, ProviderPart, TextCall } from '../../../lib/upstream/contract/provider.ts';
 import { ChatReply } from '../../../lib/upstream/formats/chat/reply.ts';
-import { createContentsReader } from '../../../lib/upstream/formats/contents/reply.ts';
+import { ContentsReply } from '../../../lib/upstream/formats/contents/reply.ts';
 import { MessageReply } from '../../../lib/upstream/formats/message/reply.ts';
 import { messageBody } from '../../../lib/upstream/formats/message/request.ts';
 import { ResponsesReply } from '../../../lib/upstream/formats/responses/reply.ts';
@@ -178,7 +178,7 @@ describe('citations', () => {
         readParts(new ResponsesReply(kit), [
           { type: 'response.completed', response: { id: 'r', status: 'completed', output } },
         ]),
-        readParts(createContentsReader(kit), [
+        readParts(new ContentsReply(kit), [
           { candidates: [{ content: { parts: [{ text: 'Hi' }] }, groundingMetadata, finishReason: 'STOP' }] },
         ]),
       ];
@@ -276,7 +276,7 @@ describe('citations', () => {
       groundingChunks: [{ web: { uri: 'https://a.example', title: 'A' } }, { retrievedContext: { uri: 'gs://b' } }],
     };
     const chunk = { candidates: [{ content: { parts: [{ text: 'Hi' }] }, groundingMetadata }] };
-    const parts = readParts(createContentsReader(kit), [
+    const parts = readParts(new ContentsReply(kit), [
       chunk,
       { candidates: [{ groundingMetadata, finishReason: 'STOP' }] },
     ]);

@@ -1,7 +1,7 @@
 // What the answer of a hostile upstream costs to read: as much more as it is longer, whatever it is made of.
 import type { AnswerReader, JsonObject } from '../../../lib/upstream/contract/provider.ts';
 import { ChatReply } from '../../../lib/upstream/formats/chat/reply.ts';
-import { createContentsReader } from '../../../lib/upstream/formats/contents/reply.ts';
+import { ContentsReply } from '../../../lib/upstream/formats/contents/reply.ts';
 import { MessageReply } from '../../../lib/upstream/formats/message/reply.ts';
 import { ResponsesReply } from '../../../lib/upstream/formats/responses/reply.ts';
 import { createFinishReason } from '../../../lib/upstream/host/finish-words.ts';
@@ -14,7 +14,7 @@ const kit = { fault, finishReason: createFinishReason(fault) };
 
 const chat = () => new ChatReply(kit, {});
 const messages = () => new MessageReply(kit, {});
-const contents = () => createContentsReader(kit);
+const contents = () => new ContentsReply(kit);
 const responses = () => new ResponsesReply(kit);
 
 const event = (type: string, more: object = {}) => ({ type: `response.${type}`, ...more });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { ProviderPart } from '../../../lib/stream/provider-part.ts';
 import type { AnswerReader } from '../../../lib/upstream/contract/provider.ts';
 import { ChatReply } from '../../../lib/upstream/formats/chat/reply.ts';
-import { createContentsReader } from '../../../lib/upstream/formats/contents/reply.ts';
+import { ContentsReply } from '../../../lib/upstream/formats/contents/reply.ts';
 import { MessageReply } from '../../../lib/upstream/formats/message/reply.ts';
 import { ResponsesReply } from '../../../lib/upstream/formats/responses/reply.ts';
 import { createFinishReason } from '../../../lib/upstream/host/finish-words.ts';
@@ -43,7 +43,7 @@ const FORMATS: Readonly<Record<string, Format>> = {
     reason: { type: 'response.completed', response: { status: 'completed' } },
   },
   contents: {
-    open: () => createContentsReader(kit),
+    open: () => new ContentsReply(kit),
     text: { candidates: [{ content: { parts: [{ text: 'hello' }] } }] },
     marks: [DONE],
     reason: { candidates: [{ finishReason: 'STOP' }] },

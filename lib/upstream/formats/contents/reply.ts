@@ -19,95 +19,104 @@ export const CONTENTS_STATE = 'contents';
 
 type Kit = Pick<Host, 'fault' | 'finishReason'>;
 
-export function createContentsReader(kit: Kit): AnswerReader {
-  const { fault, finishReason } = kit;
-  let calls = 0;
-  let hasContent = false;
-  let hasReason = false;
-  const odd = new OddEvents(kit);
-  let signatures = 0;
-  const usage: Record<string, unknown> = {};
+/** Reads one reply. */
+export class ContentsReply implements AnswerReader {
+  readonly #kit: Kit;
+  readonly #odd: OddEvents;
+  /** What the chunks so far have counted. */
+  readonly #usage: Record<string, unknown> = {};
+  #calls = 0;
+  #signatures = 0;
+  #hasContent = false;
+  #hasReason = false;
   /** The pages cited so far. */
-  let cited: Set<string | undefined> | undefined;
+  #cited: Set<string | undefined> | undefined;
 
-  /** A call arrives whole. */
-  function takeCall({ functionCall, thoughtSignature }: JsonObject, out: AnswerWriter): void {
-    const { id, name, args } = readFields(functionCall);
-    calls += 1;
-    out.tool({ block: `call ${calls}`, id, name, json: args, state: readState(thoughtSignature), done: true });
+  constructor(kit: Kit) {
+    this.#kit = kit;
+    this.#odd = new OddEvents(kit);
   }
 
-  /** A signature goes back where it came: its thought, or a block of its own behind a text, which may be empty. */
-  function takeSignature({ thought, thoughtSignature }: JsonObject, out: AnswerWriter): void {
-    const state = readState(thoughtSignature);
-    if (!state) return;
-    signatures += 1;
-    if (thought) out.state(state);
-    else out.state(state, `signature ${signatures}`);
+  take(chunk: JsonObject, out: AnswerWriter): void {
+    if (chunk.error) throw this.#kit.fault.ofComplaint(chunk, true);
+    if (!chunk.candidates && !chunk.usageMetadata && !chunk.promptFeedback) this.#odd.refuse(chunk);
+    out.start({ id: chunk.responseId, model: chunk.modelVersion });
+    this.#count(chunk.usageMetadata, out);
+    this.#takeBlock(chunk, out);
+    const candidate = firstCandidate(chunk.candidates);
+    for (const part of readParts(candidate)) this.#takePart(part, out);
+    if (isFields(candidate.groundingMetadata)) this.#takeGrounding(candidate.groundingMetadata, out);
+    const reason = this.#kit.finishReason(candidate.finishReason);
+    if (reason) out.finish(reason, `${candidate.finishReason}`);
+    this.#hasReason ||= reason !== undefined;
   }
 
-  /** Drafts drawn while the model reasons are not results. */
-  function takeImage({ inlineData, thought }: JsonObject, out: AnswerWriter): boolean {
-    const { mimeType, data } = readFields(inlineData);
-    if (thought || typeof data !== 'string' || !`${mimeType}`.startsWith('image/')) return false;
-    hasContent = true;
-    out.image({ mediaType: mimeType, base64: data });
-    return true;
+  end(_out: AnswerWriter, marked: boolean): void {
+    if (marked && !this.#hasReason) this.#odd.check();
   }
 
-  function takePart(part: JsonObject, out: AnswerWriter): void {
-    const { text, thought } = part;
-    odd.forget();
-    hasContent ||= Boolean(part.functionCall ?? text);
-    if (part.functionCall) {
-      takeCall(part, out);
+  /** What a chunk leaves out keeps its last value, but a total is of what is there. */
+  #count(usage: unknown, out: AnswerWriter): void {
+    if (!isFields(usage) || isUncounted(usage)) return;
+    for (const name of COUNTS) if (usage[name] !== undefined) this.#usage[name] = usage[name];
+    out.usage(readCounts({ ...this.#usage, totalTokenCount: usage.totalTokenCount }));
+  }
+
+  /** Behind the first words it is their end. */
+  #takeBlock(chunk: JsonObject, out: AnswerWriter): void {
+    const { blockReason } = readFields(chunk.promptFeedback);
+    if (!this.#hasContent) refuseBlocked(chunk, this.#kit);
+    else if (this.#kit.finishReason(blockReason)) out.finish('filter', `${blockReason}`);
+  }
+
+  #takePart(part: JsonObject, out: AnswerWriter): void {
+    const { text, thought, functionCall } = part;
+    this.#odd.forget();
+    this.#hasContent ||= Boolean(functionCall ?? text);
+    if (functionCall) {
+      this.#takeCall(part, out);
       return;
     }
     if (typeof text === 'string' && text !== '') {
       if (thought) out.reasoning(text);
       else out.text(text);
-    } else if (text === undefined && Object.keys(part).length > 0 && !takeImage(part, out)) out.alive();
-    takeSignature(part, out);
+    } else if (text === undefined && Object.keys(part).length > 0 && !this.#takeImage(part, out)) out.alive();
+    this.#takeSignature(part, out);
+  }
+
+  /** A call arrives whole. */
+  #takeCall({ functionCall, thoughtSignature }: JsonObject, out: AnswerWriter): void {
+    const { id, name, args } = readFields(functionCall);
+    this.#calls += 1;
+    out.tool({ block: `call ${this.#calls}`, id, name, json: args, state: readState(thoughtSignature), done: true });
+  }
+
+  /** Drafts drawn while the model reasons are not results. */
+  #takeImage({ inlineData, thought }: JsonObject, out: AnswerWriter): boolean {
+    const { mimeType, data } = readFields(inlineData);
+    if (thought || typeof data !== 'string' || !`${mimeType}`.startsWith('image/')) return false;
+    this.#hasContent = true;
+    out.image({ mediaType: mimeType, base64: data });
+    return true;
+  }
+
+  /** A signature goes back where it came: its thought, or a block of its own behind a text, which may be empty. */
+  #takeSignature({ thought, thoughtSignature }: JsonObject, out: AnswerWriter): void {
+    const state = readState(thoughtSignature);
+    if (!state) return;
+    this.#signatures += 1;
+    if (thought) out.state(state);
+    else out.state(state, `signature ${this.#signatures}`);
   }
 
   /** Places in the text are in bytes there: a page is cited for all of it. */
-  function takeGrounding({ groundingChunks: chunks }: JsonObject, out: AnswerWriter): void {
-    cited ??= new Set();
+  #takeGrounding({ groundingChunks: chunks }: JsonObject, out: AnswerWriter): void {
+    this.#cited ??= new Set();
     for (const citation of readSources(readObjects(chunks).map(({ web }) => web))) {
-      if (!cited.has(citation.url)) out.cite(citation);
-      cited.add(citation.url);
+      if (!this.#cited.has(citation.url)) out.cite(citation);
+      this.#cited.add(citation.url);
     }
   }
-
-  /** Behind the first words it is their end. */
-  function takeBlock(chunk: JsonObject, out: AnswerWriter): void {
-    const { blockReason } = readFields(chunk.promptFeedback);
-    if (!hasContent) refuseBlocked(chunk, kit);
-    else if (finishReason(blockReason)) out.finish('filter', `${blockReason}`);
-  }
-
-  return {
-    take(chunk, out) {
-      if (chunk.error) throw fault.ofComplaint(chunk, true);
-      if (!chunk.candidates && !chunk.usageMetadata && !chunk.promptFeedback) odd.refuse(chunk);
-      out.start({ id: chunk.responseId, model: chunk.modelVersion });
-      if (isFields(chunk.usageMetadata) && !isUncounted(chunk.usageMetadata)) {
-        // What a chunk leaves out keeps its last value, but a total is of what is there.
-        for (const name of COUNTS) if (chunk.usageMetadata[name] !== undefined) usage[name] = chunk.usageMetadata[name];
-        out.usage(readCounts({ ...usage, totalTokenCount: chunk.usageMetadata.totalTokenCount }));
-      }
-      takeBlock(chunk, out);
-      const candidate = firstCandidate(chunk.candidates);
-      for (const part of readParts(candidate)) takePart(part, out);
-      if (isFields(candidate.groundingMetadata)) takeGrounding(candidate.groundingMetadata, out);
-      const reason = finishReason(candidate.finishReason);
-      if (reason) out.finish(reason, `${candidate.finishReason}`);
-      hasReason ||= reason !== undefined;
-    },
-    end(_out, marked) {
-      if (marked && !hasReason) odd.check();
-    },
-  };
 }
 
 /** All but the total. */

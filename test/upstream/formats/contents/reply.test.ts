@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { parseExactJson } from '../../../../lib/base/exact-json.ts';
 import type { AnswerWriter, JsonObject, ProviderPart } from '../../../../lib/upstream/contract/provider.ts';
-import { createContentsReader, readImages } from '../../../../lib/upstream/formats/contents/reply.ts';
+import { ContentsReply, readImages } from '../../../../lib/upstream/formats/contents/reply.ts';
 import { createFinishReason } from '../../../../lib/upstream/host/finish-words.ts';
 import { createHostFault } from '../../../../lib/upstream/host/host-fault.ts';
 import { Writer } from '../../../../lib/upstream/host/writer.ts';
@@ -77,7 +77,7 @@ describe('replies in the contents format', () => {
     it(`count ${JSON.stringify(usageMetadata)} as ${JSON.stringify(counts)}`, () => {
       const told: object[] = [];
       const out = { start: () => undefined, usage: (tokens: object) => told.push(tokens) } as unknown as AnswerWriter;
-      createContentsReader({ fault, finishReason: createFinishReason(fault) }).take({ usageMetadata }, out, () => '');
+      new ContentsReply({ fault, finishReason: createFinishReason(fault) }).take({ usageMetadata }, out);
       expect(told).to.deep.equal([counts]);
     });
   }
@@ -88,8 +88,8 @@ describe('replies in the contents format', () => {
     const parts: ProviderPart[] = [];
     const out = new Writer();
     out.into(parts);
-    const reader = createContentsReader(kit);
-    for (const chunk of chunks) reader.take(chunk, out, () => '');
+    const reader = new ContentsReply(kit);
+    for (const chunk of chunks) reader.take(chunk, out);
     out.close();
     return parts;
   };
