@@ -64,18 +64,57 @@ const KEEP_ALIVE_TLS_MS = 25_000;
 const STALE_MS = 1_000;
 
 export function createUpstream(options: UpstreamOptions): Upstream {
-  const dispatcher = createDispatcher(options);
+  const shared = createDispatcher(options);
   /** Gives each request a connection of its own, which is not used again. */
   const own = createDispatcher(options);
   const origins = new Set(options.allowedOrigins);
   const secrets = options.secrets ?? [];
+
+  async function send(sending: Sending): Promise<UpstreamResponse> {
+    const { target, init, key, reuse } = sending;
+    const { signal } = init;
+    signal.throwIfAborted();
+    const request = writeRequest(sending);
+    const toError = (error: Error) => toUpstreamFault(error, target.origin, secrets);
+    const startedAt = performance.now();
+    try {
+      const { status, headers, source } = await (reuse === 'never'
+        ? exchange(own, { ...request, reset: true }, signal)
+        : exchange(shared, request, signal));
+      const coding = headers['content-encoding'];
+      const body = { source: coding === undefined ? source : decodeSource(source, coding), signal, toError, secrets };
+      return { status, headers, keyId: key?.id, retryAfterMs: readRetryAfter(headers), body: new UpstreamBody(body) };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof Error)) throw toError(new Error(String(error)));
+      const isStale = reuse === 'repeat' && failedAfterReuse(error) && performance.now() - startedAt < STALE_MS;
+      if (!isStale) throw toError(error);
+      return send({ ...sending, reuse: 'never' });
+    }
+  }
+
   return {
-    request: (url, init, key, reuse) => send({ url, init, key, reuse, dispatcher, own, origins, secrets }),
+    async request(url, init, key, reuse) {
+      const target = parseTarget(url, origins);
+      const { auth, signal } = init;
+      signal.throwIfAborted();
+      if (!auth || !key) return send({ target, init, fields: NO_FIELDS, key, reuse });
+      const fields = await auth(key.value, signal);
+      const response = await send({ target, init, fields, key, reuse });
+      if (response.status !== UNAUTHORIZED || !('refuse' in auth)) return response;
+      // Refused before anything was done, so it may be sent again.
+      response.body.drop();
+      auth.refuse(key.value, fields);
+      return send({ target, init, fields: await auth(key.value, signal), key, reuse });
+    },
     async close() {
-      await Promise.all([dispatcher.destroy(), own.destroy()]);
+      await Promise.all([shared.destroy(), own.destroy()]);
     },
   };
 }
+
+const UNAUTHORIZED = 401;
+const NO_FIELDS: HeaderFields = {};
 
 /** HTTP/1.1 only: aborting a call then closes a socket, which every upstream notices. */
 function createDispatcher(options: UpstreamOptions): Dispatcher {
@@ -116,15 +155,14 @@ function trusting(ca: string | undefined): { readonly secureContext?: SecureCont
   return ca === undefined ? {} : { secureContext: createSecureContext({ ca: [...getCACertificates('default'), ca] }) };
 }
 
+/** One request on its way. */
 interface Sending {
-  readonly url: string;
+  readonly target: Target;
   readonly init: HostRequest;
-  readonly reuse: Reuse;
-  readonly dispatcher: Dispatcher;
-  readonly own: Dispatcher;
-  readonly origins: ReadonlySet<string>;
-  readonly secrets: readonly string[];
+  /** The headers that carry the key. */
+  readonly fields: HeaderFields;
   readonly key: Key | undefined;
+  readonly reuse: Reuse;
 }
 
 interface Target {
@@ -142,60 +180,13 @@ function parseTarget(url: string, origins: ReadonlySet<string>): Target {
   return { origin: parsed.origin, path: parsed.pathname + parsed.search };
 }
 
-async function send(sending: Sending): Promise<UpstreamResponse> {
-  const { url, init, key, origins } = sending;
-  const target = parseTarget(url, origins);
-  const { auth, signal } = init;
-  signal.throwIfAborted();
-  if (!auth || !key) return sendWith({}, sending, target);
-  const fields = await auth(key.value, signal);
-  const response = await sendWith(fields, sending, target);
-  if (response.status !== UNAUTHORIZED || !('refuse' in auth)) return response;
-  // Refused before anything was done, so it may be sent again.
-  response.body.drop();
-  auth.refuse(key.value, fields);
-  return sendWith(await auth(key.value, signal), sending, target);
-}
-
-const UNAUTHORIZED = 401;
-
-async function sendWith(fields: HeaderFields, sending: Sending, target: Target): Promise<UpstreamResponse> {
-  const { init, key, reuse, dispatcher, own, secrets } = sending;
-  const { origin, path } = target;
-  const { method, signal } = init;
-  signal.throwIfAborted();
+function writeRequest({ target, init, fields }: Sending): Dispatcher.DispatchOptions {
   const headers = ownHeaders(init.headers);
   addHeaders(headers, fields);
   const payload = encodePayload(init.body);
   if (payload?.type !== undefined) headers['content-type'] = payload.type;
   if (payload?.length !== undefined) headers['content-length'] = String(payload.length);
-  const toError = (error: Error) => toUpstreamFault(error, origin, secrets);
-  const startedAt = performance.now();
-  try {
-    const options = { origin, path, method, headers, ...(payload && { body: payload.body as Sent }) };
-    const {
-      status,
-      headers: replied,
-      source: bytes,
-    } = await (reuse === 'never'
-      ? exchange(own, { ...options, reset: true }, signal)
-      : exchange(dispatcher, options, signal));
-    const coding = replied['content-encoding'];
-    const source = coding === undefined ? bytes : decodeSource(bytes, coding);
-    return {
-      status,
-      headers: replied,
-      keyId: key?.id,
-      retryAfterMs: readRetryAfter(replied),
-      body: new UpstreamBody({ source, signal, toError, secrets }),
-    };
-  } catch (error) {
-    signal.throwIfAborted();
-    if (!(error instanceof Error)) throw toError(new Error(String(error)));
-    const isStale = reuse === 'repeat' && failedAfterReuse(error) && performance.now() - startedAt < STALE_MS;
-    if (!isStale) throw toError(error);
-    return sendWith(fields, { ...sending, reuse: 'never' }, target);
-  }
+  return { ...target, method: init.method, headers, ...(payload && { body: payload.body as Sent }) };
 }
 
 /** undici accepts any iterable of bytes; its types only know Node's streams. */
