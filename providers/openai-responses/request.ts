@@ -9,7 +9,7 @@ import type {
 } from '../../lib/upstream/contract/provider.ts';
 
 export interface Settings extends AccountSettings {
-  /** The effort sent for no reasoning: `low` for models that cannot do without. */
+  /** The effort sent for no reasoning: `low` for models that cannot do without, and know no less. */
   readonly off: 'none' | 'low';
   /** `omit` for an upstream that refuses `prompt_cache_key` and `prompt_cache_retention`. */
   readonly cacheKey: 'send' | 'omit';
@@ -52,7 +52,9 @@ function writeReasoning(reasoning: Reasoning | undefined, off: Settings['off']):
   if (!reasoning) return undefined;
   if (reasoning.mode === 'off') return { effort: off };
   const wanted = {
-    ...(reasoning.mode === 'on' && { effort: reasoning.effort }),
+    ...(reasoning.mode === 'on' && {
+      effort: reasoning.effort === 'minimal' && off === 'low' ? off : reasoning.effort,
+    }),
     ...(reasoning.display === 'summarized' && { summary: 'auto' }),
   };
   return Object.keys(wanted).length > 0 ? wanted : undefined;

@@ -178,6 +178,16 @@ describe('the shipped catalog', () => {
     for (const { id, context = 0, maxOutput = 0 } of listShippedTexts()) expect(maxOutput, id).to.be.at.most(context);
   });
 
+  it('asks no model of OpenAI for minimal effort, which they refuse', () => {
+    const routes = listShippedTexts().flatMap(({ routes }) => routes);
+    const optionsOf = (name: string) =>
+      routes.filter(({ upstream }) => upstream === name).map(({ options = {} }) => options as Fields);
+    expect(optionsOf('openai')).to.have.length.above(0);
+    for (const { efforts } of optionsOf('openai'))
+      expect(efforts).to.deep.equal(['none', 'low', 'medium', 'high', 'xhigh', 'max']);
+    for (const { off } of optionsOf('openai-responses')) expect(off).to.equal('low');
+  });
+
   it('prices cached tokens below others, their writing above, and long prompts above short ones', async () => {
     const [{ models }] = await load(ALL_KEYS);
     for (const { id, price } of models.flatMap((model) => (model.type === 'text' ? [model] : []))) {
