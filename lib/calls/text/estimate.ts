@@ -31,6 +31,35 @@ const NO_TOKENS: FileTokens = { estimated: 0, excess: 0 };
 const NO_FILES: RequestFileTokens = { documents: NO_TOKENS, recordings: NO_TOKENS };
 
 export async function estimateInput(request: TextRequest): Promise<InputEstimate> {
+  const text = await measureText(request);
+  const { documents, recordings } = request.files ? countFileTokens(request.messages) : NO_FILES;
+  const files = documents.estimated + recordings.estimated;
+  const images = TOKENS_PER_IMAGE * (request.images + (request.answerImages ?? 0));
+  const known = images + TOKENS_PER_MESSAGE * request.messageCount + countInstructions(request);
+  const weighed = Math.ceil(text.counted / COUNT_PER_HELD) - TOKENS_FORGIVEN;
+  const counted = Math.max(text.tokens, Math.ceil(text.counted)) + countStates(request);
+  const filesAtMost = files + documents.excess + recordings.excess;
+  return {
+    tokens: text.tokens + known + files,
+    tokensHeld: Math.max(text.tokens, weighed) + known + files,
+    tokensMax: BELIEVED_PER_COUNTED * (counted + known + filesAtMost),
+    tokensBuffered: convertToTokens(text.characters) + images + files,
+    images: describeImages(request, text.tokens),
+    ...(documents.excess > 0 && { documentsExcess: documents.excess }),
+    ...(recordings.estimated > 0 && { audioHeld: recordings.estimated }),
+    ...(recordings.excess > 0 && { audioExcess: recordings.excess }),
+  };
+}
+
+interface TextMeasure {
+  /** By the formula: by its bytes. */
+  readonly tokens: number;
+  /** As hardly any tokenizer counts more; not rounded. */
+  readonly counted: number;
+  readonly characters: number;
+}
+
+async function measureText(request: TextRequest): Promise<TextMeasure> {
   let bytes = 0;
   let characters = 0;
   let counted = 0;
@@ -39,31 +68,18 @@ export async function estimateInput(request: TextRequest): Promise<InputEstimate
     characters += countCharacters(slice);
     counted += countTokens(slice);
   });
-  const { images, answerImages = 0, messageCount } = request;
-  const imageTokens = TOKENS_PER_IMAGE * images;
-  const seen = imageTokens + TOKENS_PER_IMAGE * answerImages;
-  const { documents, recordings } = request.files ? countFileTokens(request.messages) : NO_FILES;
-  const files = documents.estimated + recordings.estimated;
-  const filesBelievable = files + documents.excess + recordings.excess;
-  const predefined = request.tools?.list.filter(({ isPredefined }) => isPredefined).length ?? 0;
-  const instructions = TOKENS_PER_PREDEFINED_TOOL * predefined;
-  const states = Math.ceil(countStateCharacters(request) / BYTES_PER_TOKEN);
-  const known = TOKENS_PER_MESSAGE * messageCount + seen + instructions;
-  const extras = known + files;
-  const tokens = Math.ceil(bytes / BYTES_PER_TOKEN);
-  const weighed = Math.ceil(counted / COUNT_PER_HELD) - TOKENS_FORGIVEN;
-  // Our estimate of the text may be twice a tokenizer's, so half of it is used.
-  const countedFrom = tokens / 2 + TOKENS_PER_IMAGE_LEAST * images;
-  return {
-    tokens: tokens + extras,
-    tokensHeld: Math.max(tokens, weighed) + extras,
-    tokensMax: BELIEVED_PER_COUNTED * (Math.max(tokens, Math.ceil(counted)) + known + states + filesBelievable),
-    tokensBuffered: convertToTokens(characters) + seen + files,
-    images: images > 0 ? { tokens: imageTokens, countedFrom } : undefined,
-    ...(documents.excess > 0 && { documentsExcess: documents.excess }),
-    ...(recordings.estimated > 0 && { audioHeld: recordings.estimated }),
-    ...(recordings.excess > 0 && { audioExcess: recordings.excess }),
-  };
+  return { tokens: Math.ceil(bytes / BYTES_PER_TOKEN), counted, characters };
+}
+
+/** Those that a vendor adds for its own tools. */
+function countInstructions({ tools }: TextRequest): number {
+  return TOKENS_PER_PREDEFINED_TOOL * (tools?.list.filter(({ isPredefined }) => isPredefined).length ?? 0);
+}
+
+/** Our estimate of the text may be twice a tokenizer's, so half of it is used to tell whether a count includes images. */
+function describeImages({ images }: TextRequest, textTokens: number): InputEstimate['images'] {
+  if (images === 0) return undefined;
+  return { tokens: TOKENS_PER_IMAGE * images, countedFrom: textTokens / 2 + TOKENS_PER_IMAGE_LEAST * images };
 }
 
 /** The most tokens that a public tokenizer counts of what a hold covers: a tenth more, and what is not held. */
@@ -108,10 +124,10 @@ export function* listPartTexts(part: RequestContent): Iterable<string> {
 }
 
 /** State that goes back unchanged mostly costs nothing, but a client may have made it up. */
-function countStateCharacters({ messages }: TextRequest): number {
+function countStates({ messages }: TextRequest): number {
   let characters = 0;
   for (const { content } of messages) {
     for (const part of content) if ('state' in part) characters += part.state?.value.length ?? 0;
   }
-  return characters;
+  return Math.ceil(characters / BYTES_PER_TOKEN);
 }
