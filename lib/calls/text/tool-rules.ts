@@ -1,6 +1,5 @@
 // Names of tools and ids of calls as a vendor takes them, and the names as the client knows them in its answer: one place
 // for all wire formats and plugins.
-import { hash } from 'node:crypto';
 import type {
   Content,
   Provider,
@@ -9,6 +8,7 @@ import type {
   ToolResultContent,
   Tools,
 } from '../../upstream/contract/provider.ts';
+import { digestHex } from '../../upstream/formats/tools.ts';
 
 /** Names that most vendors accept. */
 const NAMES = /^[a-zA-Z0-9_-]{1,64}$/;
@@ -87,10 +87,6 @@ function fitDefinitions({ list, choice, ...tools }: Tools, toVendorName: (name: 
 function shortenName(name: string): string {
   const plain = name.replace(/\W/g, '_').replace(/^(?=[^a-zA-Z])/, 'f_');
   return `${plain.slice(0, NAME_CHARACTERS_KEPT)}_${digestHex(name, 8)}`;
-}
-
-function digestHex(text: string, characters: number): string {
-  return hash('sha256', text).slice(0, characters);
 }
 
 /** The answer with the client's names. */

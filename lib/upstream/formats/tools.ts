@@ -1,6 +1,6 @@
 // How each wire format writes tools and tool calls, to clients and upstreams alike.
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { isRecord } from '../../base/record.ts';
 import { readArguments } from '../../stream/arguments.ts';
 import type { ToolBlock } from '../../stream/provider-part.ts';
@@ -91,5 +91,5 @@ export function createCallIds({ charactersMax, spell = (id) => id }: CallIdRules
 const HASH_CHARACTERS = 24;
 
 export function digestHex(text: string, characters: number): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, characters);
+  return hash('sha256', text).slice(0, characters);
 }

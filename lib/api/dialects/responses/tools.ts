@@ -1,12 +1,11 @@
 // The tools and `tool_choice` of a responses request. Custom tools, whose input is free text, and namespaces are known to
 // few upstreams: most models see plain functions, and their calls go back under the names of the request.
-import { createHash } from 'node:crypto';
 import Joi from 'joi';
 import { choice, constant, type Json, list, object, text } from '../../../base/json-schema.ts';
 import { isRecord } from '../../../base/record.ts';
 import type { RequestTools } from '../../../calls/text/request.ts';
 import type { CustomTool } from '../../../upstream/contract/provider.ts';
-import { NO_ARGUMENTS, RESPONSES_TOOL } from '../../../upstream/formats/tools.ts';
+import { digestHex, NO_ARGUMENTS, RESPONSES_TOOL } from '../../../upstream/formats/tools.ts';
 import { describeCustomTool, readCustomTool } from '../custom-tool.ts';
 import { documentAs, invalidField, optional } from '../fields.ts';
 import {
@@ -196,8 +195,7 @@ function listFound(tools: unknown, namespace?: string): readonly Readonly<Record
 export function joinToolName(namespace: string, name: string): string {
   const joined = namespace.endsWith('__') ? namespace + name : `${namespace}__${name}`;
   if (joined.length <= NAME_CHARACTERS_MAX) return joined;
-  const hash = createHash('sha256').update(joined).digest('hex').slice(0, HASH_CHARACTERS);
-  return `${joined.slice(0, NAME_CHARACTERS_MAX - HASH_CHARACTERS - 1)}_${hash}`;
+  return `${joined.slice(0, NAME_CHARACTERS_MAX - HASH_CHARACTERS - 1)}_${digestHex(joined, HASH_CHARACTERS)}`;
 }
 
 function readChosenTool(given: Readonly<Record<string, unknown>>): Chosen {
