@@ -1,7 +1,7 @@
 // Starts calls whose key or account may run only so many at once. The store counts them over all gateways, in the
 // transaction that holds their money; calls that find no place wait here, in order, and the first of them tries again.
 import { type Fault, fault } from '../base/faults.ts';
-import { type CallCap, type CallLimited, CallsFull, listCallLimits } from '../ledger/caps.ts';
+import { type CallCap, type CallLimit, type CallLimited, CallsFull, listCallLimits } from '../ledger/caps.ts';
 
 export interface WaitingCall<Holder extends CallLimited = CallLimited> {
   readonly holder: Holder;
@@ -35,69 +35,75 @@ export function createCallPlaces(): CallPlaces {
   /** By the id of the count. A call waits in one line at a time, so that no two can wait for each other. */
   const lines = new Map<string, Set<Waiter>>();
 
-  function isFirst(id: string, waiter: Waiter): boolean {
+  function findFirst(id: string): Waiter | undefined {
     const [first] = lines.get(id) ?? [];
-    return first === waiter;
+    return first;
   }
 
   function notify(id: string): void {
-    const [first] = lines.get(id) ?? [];
-    first?.wake();
+    findFirst(id)?.wake();
   }
 
-  function leaveLine(id: string, waiter: Waiter): void {
+  function enterLine({ id, limit }: CallLimit['cap'], waiter: Waiter): void {
+    if (waiter.line === id) return;
+    const line = lines.get(id) ?? new Set();
+    if (line.size >= WAITING_MAX) throw tooManyCalls(limit);
+    lines.set(id, line.add(waiter));
+    leaveLine(waiter);
+    waiter.line = id;
+  }
+
+  function leaveLine(waiter: Waiter): void {
+    const { line: id } = waiter;
+    if (id === undefined) return;
     const line = lines.get(id);
-    const wasFirst = isFirst(id, waiter);
+    const wasFirst = findFirst(id) === waiter;
     line?.delete(waiter);
     if (line?.size === 0) lines.delete(id);
     else if (wasFirst) notify(id);
   }
 
-  function joinLine(id: string, waiter: Waiter, limit: bigint): void {
-    const line = lines.get(id) ?? new Set();
-    if (line.size >= WAITING_MAX) throw tooManyCalls(limit);
-    lines.set(id, line.add(waiter));
+  /** Waits in the line of a limit, for its turn to try or until that limit is gone; resolves to the holder as it is then. */
+  async function waitInLine<Holder extends CallLimited>(
+    limit: CallLimit,
+    waiter: Waiter,
+    { confirm, signal }: Pick<WaitingCall<Holder>, 'confirm' | 'signal'>,
+  ): Promise<Holder> {
+    let { cap, waitSeconds } = limit;
+    const isFirst = () => findFirst(limit.cap.id) === waiter;
+    for (;;) {
+      const leftMs = waiter.since + waitSeconds * 1000 - performance.now();
+      if (leftMs <= 0) throw tooManyCalls(cap.limit);
+      enterLine(cap, waiter);
+      await waiter.wait(isFirst() ? Math.min(leftMs, RETRY_MS) : leftMs, signal);
+      const current = await confirm();
+      const now = listCallLimits(current).find((each) => each.cap.id === limit.cap.id);
+      if (!now || isFirst()) return current;
+      ({ cap, waitSeconds } = now);
+    }
   }
 
   return {
     notify,
     async take({ holder, confirm, waitedMs, signal }, start) {
-      const since = performance.now() - waitedMs;
-      const waiter = new Waiter();
-      let joined: string | undefined;
+      const waiter = new Waiter(performance.now() - waitedMs);
       let current = holder;
-      let limits = listCallLimits(current);
       // Whoever comes later waits behind those who wait already.
-      let full = limits.find(({ cap }) => lines.has(cap.id));
+      let full = listCallLimits(holder).find(({ cap }) => lines.has(cap.id));
       try {
         for (;;) {
-          if (full) {
-            const { cap, waitSeconds } = full;
-            const leftMs = since + waitSeconds * 1000 - performance.now();
-            if (leftMs <= 0) throw tooManyCalls(cap.limit);
-            if (joined !== cap.id) {
-              joinLine(cap.id, waiter, cap.limit);
-              if (joined !== undefined) leaveLine(joined, waiter);
-              joined = cap.id;
-            }
-            await waiter.wait(isFirst(cap.id, waiter) ? Math.min(leftMs, RETRY_MS) : leftMs, signal);
-            current = await confirm();
-            limits = listCallLimits(current);
-            full = limits.find((limit) => limit.cap.id === cap.id && !isFirst(cap.id, waiter));
-            if (full) continue;
-          }
+          if (full) current = await waitInLine(full, waiter, { confirm, signal });
+          const limits = listCallLimits(current);
+          const caps = limits.map(({ cap }) => cap);
           try {
-            return await start(
-              limits.map(({ cap }) => cap),
-              current,
-            );
+            return await start(caps, current);
           } catch (error) {
             full = error instanceof CallsFull ? limits.find(({ cap }) => cap.id === error.id) : undefined;
             if (!full) throw error;
           }
         }
       } finally {
-        if (joined !== undefined) leaveLine(joined, waiter);
+        leaveLine(waiter);
       }
     },
   };
@@ -105,8 +111,16 @@ export function createCallPlaces(): CallPlaces {
 
 /** A call that waits until it may try again. */
 class Waiter {
+  /** When it began to wait. */
+  readonly since: number;
+  /** The id of the line that it is in. */
+  line: string | undefined;
   #isWoken = false;
   #resolve: (() => void) | undefined;
+
+  constructor(since: number) {
+    this.since = since;
+  }
 
   /** Also ends the next wait, if the call is just trying. */
   wake(): void {

@@ -75,7 +75,7 @@ export class CallsFull extends Error {
   }
 }
 
-interface CallLimit {
+export interface CallLimit {
   readonly cap: CallsCap;
   /** How long a call waits until another one has ended; 0: not at all. */
   readonly waitSeconds: number;
