@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { checkCatalog } from '../../lib/catalog/check.ts';
-import { ORDERS } from '../../lib/catalog/schema.ts';
+import { catalogFile, ORDERS } from '../../lib/catalog/schema.ts';
 import { readConfig } from '../../lib/config.ts';
 import { createAccountSchema } from '../../lib/upstream/host/account-settings.ts';
 import { loadPlugins } from '../../lib/upstream/host/loader.ts';
@@ -29,12 +29,30 @@ interface Described {
   readonly allow?: readonly unknown[];
 }
 
+/** What joi says about a catalog file: its parts, and the fields of each type of model. */
+interface DescribedFile {
+  readonly keys: Readonly<
+    Record<string, { readonly items?: readonly { readonly matches: readonly { readonly switch: DescribedTypes }[] }[] }>
+  >;
+}
+type DescribedTypes = readonly { readonly then?: { readonly keys: object } }[];
+
 describe('the guide to the catalog', () => {
   let folder: string;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'tollgate-guide-'));
   });
   afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('documents every part of a file, and every field of a model', () => {
+    const cells = guide.split('\n').flatMap((line) => /^\| ([^|]*) \|/.exec(line)?.[1] ?? []);
+    const named = cells.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name));
+    const { keys } = catalogFile.describe() as DescribedFile;
+    const models = keys.models?.items?.[0]?.matches.flatMap(({ switch: types }) => types) ?? [];
+    const fields = models.flatMap(({ then }) => Object.keys(then?.keys ?? {}));
+    expect(fields).to.include.members(['id', 'maxOutput', 'maxInputs', 'edits', 'aspects']);
+    expect(named).to.include.members([...Object.keys(keys), ...fields]);
+  });
 
   it('documents every setting of every shipped plugin, with its values and the default address', async () => {
     const texts = [guide, readFileSync(new URL('../../docs/providers.md', import.meta.url), 'utf8')];
