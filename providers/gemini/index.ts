@@ -41,6 +41,7 @@ function createProvider(settings: Settings, host: Host): Provider {
   return {
     tools: true,
     toolNames: /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/,
+    systemMessages: true,
     documents: true,
     audio: true,
     answerImages: true,

@@ -21,7 +21,7 @@ export const STYLES = {
   stop: ['send', 'omit'],
   history: ['any', 'mistral'],
   cacheKey: ['omit', 'send', 'key'],
-  systemMessages: ['prompt', 'in_place'],
+  systemMessages: ['prompt', 'in_place', 'user'],
   cacheMarkers: ['omit', 'send'],
   schemas: ['streamed', 'whole'],
   vectors: ['base64', 'float'],
@@ -65,7 +65,10 @@ interface Wire {
   readonly history: Style<'history'>;
   /** `send` for an upstream that takes `prompt_cache_key` and `prompt_cache_retention`, `key` for one with the first only. */
   readonly cacheKey: Style<'cacheKey'>;
-  /** `in_place` for an upstream that takes system messages between others, so that its cache knows what precedes them. */
+  /**
+   * `in_place` for an upstream that takes system messages between others, so that its cache knows what precedes them;
+   * `user` for one that would move them to the front, or refuses them.
+   */
   readonly systemMessages: Style<'systemMessages'>;
   /** `send` for an upstream that takes `cache_control`, as OpenRouter does for the models of some vendors. */
   readonly cacheMarkers: Style<'cacheMarkers'>;
@@ -96,6 +99,7 @@ export function buildChatBody(call: TextCall, wire: Wire, { chat }: Host): JsonB
       takesDetails: wire.reasoning === 'reasoning',
       takesCacheKey: wire.cacheKey !== 'omit',
       keepsSystemMessages: wire.systemMessages === 'in_place',
+      tellsSystemMessages: wire.systemMessages === 'user',
       takesMarkers: wire.cacheMarkers === 'send',
       omitsStops: wire.stop === 'omit',
       needsShortIds: wire.history === 'mistral',

@@ -21,7 +21,7 @@ const ABILITIES: Readonly<Record<string, string>> = {
   bfl: 'image',
   dashscope: 'video',
   fal: 'image video',
-  gemini: 'answerImages audio documents embed image models text tools video',
+  gemini: 'answerImages audio documents embed image models systemMessages text tools video',
   gigachat: 'embed text tools',
   kling: 'video',
   minimax: 'video',

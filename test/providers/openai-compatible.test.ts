@@ -103,6 +103,23 @@ describe('openai-compatible', () => {
       expect(await idsSent(nine, 'call_1')).not.to.equal(await idsSent(nine, 'call_2'));
     });
 
+    it('sends system messages between others where its vendor takes them', async () => {
+      const said = (role: 'user' | 'system', text: string) => ({ role, content: [{ type: 'text', text }] }) as const;
+      const sentBy = async (systemMessages: string) => {
+        const { sent } = await open({ systemMessages })({
+          messages: [said('user', 'Hi'), said('system', 'Be brief.')],
+        });
+        return sent.body.messages;
+      };
+      const system = { role: 'system', content: 'Be brief.' };
+      expect(await sentBy('prompt')).to.deep.equal([system, { role: 'user', content: 'Hi' }]);
+      expect(await sentBy('in_place')).to.deep.equal([{ role: 'user', content: 'Hi' }, system]);
+      const reminder = '<system-reminder>\nBe brief.\n</system-reminder>';
+      expect(await sentBy('user')).to.deep.equal([
+        { role: 'user', content: ['Hi', reminder].map((text) => ({ type: 'text', text })) },
+      ]);
+    });
+
     it('lets Mistral answer results before a user goes on', async () => {
       const result = { type: 'tool-result', id: 'D681PevKs', name: 'look', isError: false, content: [] } as const;
       const text = (words: string) => ({ type: 'text', text: words }) as const;

@@ -1,5 +1,5 @@
-// System messages between others: for vendors that know only one system prompt, they become part of it, and where they may
-// stay, they stand before an answer.
+// System messages between others: for vendors that know only one system prompt, they become part of it, or of messages of
+// the user, and where they may stay, they stand before an answer.
 import type { TextContent } from '../contract/provider.ts';
 
 interface Prompt<Message> {
@@ -16,6 +16,47 @@ export function moveSystemMessages<
   const moved = messages.filter(isSystem).flatMap(({ content }) => content as readonly TextContent[]);
   if (moved.length === 0) return call;
   return { ...call, system: [...system, ...moved], messages: messages.filter((message) => !isSystem(message)) };
+}
+
+/**
+ * The same call if it has none. What they say becomes part of the user's message before it, or one of its own, so that
+ * what precedes it stays as it is.
+ */
+export function tellSystemMessages<
+  Message extends { readonly role: string; readonly content: readonly { readonly type: string }[] },
+  Call extends Prompt<Message>,
+>(call: Call): Call {
+  return call.messages.some(isSystem) ? { ...call, messages: tellUsers(call.messages) } : call;
+}
+
+function tellUsers<Message extends { readonly role: string; readonly content: readonly { readonly type: string }[] }>(
+  messages: readonly Message[],
+): readonly Message[] {
+  const told: Message[] = [];
+  /** Of the last message, once something was added to it. */
+  let added: { readonly type: string }[] | undefined;
+  for (const message of messages) {
+    if (!isSystem(message)) {
+      told.push(message);
+      added = undefined;
+      continue;
+    }
+    if (!added) {
+      const last = told.at(-1)?.role === 'user' ? told.pop() : undefined;
+      added = [...(last?.content ?? [])];
+      told.push({ ...(last ?? message), role: 'user', content: added });
+    }
+    for (const part of message.content) added.push(remind(part as unknown as TextContent));
+  }
+  return told;
+}
+
+const REMINDER = 'system-reminder';
+
+/** Agents tell models so what their user does not say, some in system messages too. */
+function remind(part: TextContent): TextContent {
+  if (part.text.trimStart().startsWith(`<${REMINDER}>`)) return part;
+  return { ...part, text: `<${REMINDER}>\n${part.text}\n</${REMINDER}>` };
 }
 
 /** The same call if all are right before an answer, or at the end: elsewhere the messages format refuses them. */

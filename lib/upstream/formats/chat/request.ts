@@ -20,14 +20,14 @@ import { createDataUrl } from '../../host/data-url.ts';
 import { isFields, parseFields } from '../../host/fields.ts';
 import { chooseMarkers, type Markers } from '../cache-markers.ts';
 import { writeDocumentText } from '../document-text.ts';
-import { moveSystemMessages } from '../system-messages.ts';
+import { moveSystemMessages, tellSystemMessages } from '../system-messages.ts';
 import { CHAT_TOOL, chatCall, completeArguments, createCallIds, digestHex, writeTool } from '../tools.ts';
 import { CHAT_STATE } from './reasoning.ts';
 
 const STOPS_MAX = 4;
 
 export function chatBody(given: TextCall, base64: Base64, quirks: ChatQuirks = {}): JsonObject {
-  const call = quirks.keepsSystemMessages ? given : moveSystemMessages(given);
+  const call = placeSystemMessages(given, quirks);
   const { model, system, messages, tools, stops, sampling, modalities, cacheKey, cacheRetention } = call;
   const { needsThoughts = false, takesDetails = false, takesCacheKey = false, omitsStops = false } = quirks;
   // Its tools have no place for markers.
@@ -55,6 +55,11 @@ export function chatBody(given: TextCall, base64: Base64, quirks: ChatQuirks = {
     ...(takesCacheKey && { prompt_cache_key: cacheKey, prompt_cache_retention: cacheRetention }),
     stream: true,
   };
+}
+
+function placeSystemMessages(call: TextCall, { keepsSystemMessages, tellsSystemMessages }: ChatQuirks): TextCall {
+  if (keepsSystemMessages) return call;
+  return tellsSystemMessages ? tellSystemMessages(call) : moveSystemMessages(call);
 }
 
 /** Says least, for vendors that refuse a user's message right behind results. */

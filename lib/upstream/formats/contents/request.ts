@@ -16,14 +16,13 @@ import type {
   Tools,
 } from '../../contract/provider.ts';
 import { writeDocumentText } from '../document-text.ts';
+import { tellSystemMessages } from '../system-messages.ts';
 import { CONTENTS_STATE } from './reply.ts';
 import { findTurnSignatures, type TurnSignatures } from './turn-signatures.ts';
 
-export function contentsBody(
-  { system, messages, tools }: ContentsCall,
-  base64: Base64,
-  quirks: ContentsQuirks = {},
-): JsonObject {
+export function contentsBody(call: ContentsCall, base64: Base64, quirks: ContentsQuirks = {}): JsonObject {
+  // The format has none between others.
+  const { system, messages, tools } = tellSystemMessages(call);
   return {
     ...(system && { systemInstruction: { parts: [{ text: system.map(({ text }) => text).join('\n\n') }] } }),
     contents: joinAnswers(messages).map((message) => writeContents(message, base64, quirks)),

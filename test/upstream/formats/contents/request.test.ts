@@ -47,6 +47,18 @@ describe('requests in the contents format', () => {
     expect(messages[0].content).to.have.length(1);
   });
 
+  it('have system messages between others among what the user says', () => {
+    const said = (role: 'user' | 'system', text: string) => ({ role, content: [{ type: 'text', text }] }) as const;
+    const { contents, systemInstruction } = contentsBody(
+      { messages: [said('user', 'Hi'), said('system', 'Be brief.')] },
+      () => '',
+    );
+    expect(systemInstruction).to.equal(undefined);
+    expect(contents).to.deep.equal([
+      { role: 'user', parts: [{ text: 'Hi' }, { text: '<system-reminder>\nBe brief.\n</system-reminder>' }] },
+    ]);
+  });
+
   it('name the tools, and whether one must be called, none, or which', () => {
     const tool = { name: 'look', description: 'Looks.', schema: { type: 'object' } };
     const { schema, ...named } = tool;
