@@ -136,9 +136,11 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
   const sections = await loadSections(config);
   const changes = createChanges(config.catalogDir);
   await changes.markAsKnown();
-  const pricesBefore = (await history?.readPrices()) ?? new Map();
+  /** Those of models that the current catalog lacks too: an edit may bring them back. */
+  let pricesBefore: Catalog['prices'] = (await history?.readPrices()) ?? new Map();
   let layer = await options.layer?.read();
   let loaded = load(options, { sections, layer, pricesBefore });
+  pricesBefore = new Map([...pricesBefore, ...loaded.catalog.prices]);
   let pollTimer: NodeJS.Timeout | undefined;
   let closed = false;
   /** Polls until a failed reload is retried; undefined if there is none. */
@@ -182,6 +184,7 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
     const next = await prepare(before);
     if (!next) return false;
     loaded = next;
+    pricesBefore = new Map([...pricesBefore, ...next.catalog.prices]);
     failure = undefined;
     for (const opened of listFresh(before, next)) retire(opened);
     await announce(next);
@@ -199,7 +202,7 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
     try {
       layer = await options.layer?.read();
       isRead = true;
-      next = load(options, { sections, layer, before, pricesBefore: before.catalog.prices });
+      next = load(options, { sections, layer, before, pricesBefore });
       await recordRealMoneyUpstream(options, next, before);
       if (!closed) return next;
     } catch (error) {
@@ -255,7 +258,7 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
   function tryLayer(candidate: Omit<CatalogLayer, 'version'>, before: Loaded): LayerTrial {
     const tried = { ...candidate, version: 0 };
     try {
-      const next = load(options, { sections, layer: tried, before, pricesBefore: before.catalog.prices });
+      const next = load(options, { sections, layer: tried, before, pricesBefore });
       discard(listFresh(next, before));
       return { catalog: next.catalog, file: next.file };
     } catch (error) {

@@ -111,6 +111,19 @@ for (const kind of longer([SQLITE], STORES)) {
       expect(stage.model().price).to.deep.equal(SOLD);
     });
 
+    it('below cost leave the price of a model as it was that an edit removed and another brings back', async () => {
+      models();
+      usd(['80', '2026-11-01']);
+      await load();
+      stage.folder.write(catalogOf({ upstreams: { one: stage.up('k') }, models: [{ ...TEXT, id: 'another' }] }));
+      usd(['81', '2026-11-01']);
+      expect(await stage.live.reload()).to.equal(true);
+      models();
+      expect(await stage.live.reload()).to.equal(true);
+      expect(stage.model().price).to.deep.equal(SOLD);
+      expect(stage.losses.at(-1)).to.have.length(2);
+    });
+
     it('below cost refuse a first start', async () => {
       models();
       usd(['81', '2026-11-01']);
