@@ -64,38 +64,53 @@ export class ChatReply implements AnswerReader {
 
   take(chunk: JsonObject, out: AnswerWriter): void {
     const choice = firstChoice(chunk.choices);
-    if (choice === undefined || chunk.error || chunk.base_resp) this.#takeOdd(chunk, choice);
+    if (choice) this.#takeChoice(chunk, choice, out);
+    else this.#takeWithoutChoice(chunk, out);
+  }
+
+  #takeChoice(chunk: JsonObject, choice: Choice, out: AnswerWriter): void {
+    if (chunk.error || chunk.base_resp) this.#refuse(chunk);
     else if (saysNothing(choice)) this.#refuseInner(chunk);
-    if (choice && this.#isOther(chunk.id, choice)) {
+    if (this.#isOther(chunk.id, choice)) {
       out.done('another answer');
       return;
     }
     out.start(chunk);
-    if (choice) this.#takeText(choice, out);
-    const word = choice?.finish_reason;
+    this.#takeText(choice, out);
+    this.#isCountedLast = false;
+    const { finish_reason: word } = choice;
     // It ends with itself, unless it is a chunk that repeats the answer so far beside its delta.
-    const isWhole = chunk.object === 'chat.completion' && Boolean(choice?.message) && !choice?.delta;
+    const isWhole = chunk.object === 'chat.completion' && Boolean(choice.message) && !choice.delta;
     this.#hasReason ||= isWhole || (typeof word === 'string' && word !== '');
-    if (isWhole || word || !choice) this.#takeSources(chunk, out);
+    if (isWhole || word) this.#takeSources(chunk, out);
     const tokens = this.#countsOf(chunk, choice);
     if (tokens) out.usage(tokens);
-    // Other chunks without a choice, as with the cost, may be behind it.
-    if (choice || tokens) this.#isCountedLast = !choice;
-    if (!choice && tokens) this.#counted += 1;
     // Most chunks have none.
-    const reason = word ? this.#kit.finishReason(word, choice?.error) : undefined;
+    const reason = word ? this.#kit.finishReason(word, choice.error) : undefined;
     if (reason || isWhole) this.#details?.flush(out);
     if (reason) this.#finish(reason, word, out);
-    else if (choice) this.#endWithout(choice, isWhole, out);
+    else this.#endWithout(choice, isWhole, out);
   }
 
-  #takeOdd(chunk: JsonObject, choice: Choice | undefined): void {
-    const complaint = this.#kit.fault.ofComplaint(chunk);
-    if (complaint) throw complaint;
-    if (choice) return;
+  /** What comes beside choices, or behind them: counts, sources, or an error in a shape that nobody knows. */
+  #takeWithoutChoice(chunk: JsonObject, out: AnswerWriter): void {
+    this.#refuse(chunk);
     this.#refuseInner(chunk);
     this.#odd ??= new OddEvents(this.#kit);
     this.#odd.note(chunk);
+    out.start(chunk);
+    this.#takeSources(chunk, out);
+    const tokens = this.#countsOf(chunk, undefined);
+    // Others, as with the cost, may be behind it.
+    if (!tokens) return;
+    out.usage(tokens);
+    this.#isCountedLast = true;
+    this.#counted += 1;
+  }
+
+  #refuse(chunk: JsonObject): void {
+    const complaint = this.#kit.fault.ofComplaint(chunk);
+    if (complaint) throw complaint;
   }
 
   /** Behind the end of an answer, text of another name is not part of it. */
