@@ -76,23 +76,24 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
     context.signal.throwIfAborted();
     const id = toVideoId(context.requestId);
     const releaseJob = worker.hold(id);
-    let noted: Promise<unknown> = Promise.resolve();
+    /** May go on after the client has its answer. */
+    let recording: Promise<unknown> = Promise.resolve();
     try {
       const paid = await charge(id, request, context);
-      const made = { job: paid.job as Job, attempts: new AttemptLog(request.model.id) };
-      const ending = await ask(request, made, context);
+      const attempts = new AttemptLog(request.model.id);
+      const { ending, job } = await ask(request, { job: paid.job as Job, attempts }, context);
       context.log.note(logFields(id, ending, paid));
-      if (ending.type !== 'finish') throw await giveBack(made, readFailureReason(ending));
-      const begun = begin({ job: made.job, attempts: markRunning(made.attempts.list, ending.result) }, ending.result);
-      noted = begun;
-      const outcome = await Promise.race([begun, sleep(notedMsMax, undefined, { ref: false })]).catch((error) => {
+      if (ending.type !== 'finish') throw await giveBack(job, attempts.list, readFailureReason(ending));
+      const recorded = recordStart(job, attempts.list, ending.result);
+      recording = recorded;
+      const outcome = await Promise.race([recorded, sleep(notedMsMax, undefined, { ref: false })]).catch((error) => {
         throw fault('store_unavailable', { unconfirmed: true }, error);
       });
       // Another process considered this one dead and has refunded the charge.
       if (outcome?.job?.phase === 'failed') throw refundedFault(fault('upstream_failed'));
       return { id, paid };
     } finally {
-      noted.finally(releaseJob).catch(() => undefined);
+      recording.finally(releaseJob).catch(() => undefined);
     }
   }
 
@@ -135,27 +136,29 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
     );
   }
 
-  function ask(
+  /** Resolves with the job as it is then: the upstream that is asked is recorded with it. */
+  async function ask(
     { model, terms, prompt, image }: VideoStart,
-    made: { job: Job; readonly attempts: AttemptLog },
+    { job: made, attempts }: { readonly job: Job; readonly attempts: AttemptLog },
     { signal, log: callLog }: CallContext,
-  ): Promise<Ending<VideoRef>> {
-    return submit({
+  ): Promise<{ readonly ending: Ending<VideoRef>; readonly job: Job }> {
+    let job = made;
+    const ending = await submit({
       routes: health.inOrder(model),
       health,
       call: { prompt, ...terms.asked, ...(image && { image }) },
       context: { signal: withoutClientAbort(signal), log: callLog },
       timeouts,
       onAttempt,
-      attempts: made.attempts,
+      attempts,
       async reroute(upstream) {
-        if (upstream === made.job.upstream) return;
-        const { status, job } = await jobs.change(createJobChange(made.job, { kind: 'reroute', upstream }));
-        if (!job || (status !== 'done' && status !== 'exists'))
-          throw new Error(`the job is ${job?.phase ?? 'missing'}`);
-        made.job = job;
+        if (upstream === job.upstream) return;
+        const outcome = await jobs.change(createJobChange(job, { kind: 'reroute', upstream }));
+        if (!outcome.job || !isChanged(outcome)) throw new Error(`the job is ${outcome.job?.phase ?? 'missing'}`);
+        job = outcome.job;
       },
     });
+    return { ending, job };
   }
 
   function createJobChange<Kind extends object>({ id, version }: Job, change: Kind) {
@@ -163,7 +166,12 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
   }
 
   /** Nobody else knows the upstream's reference, so recording it is retried until the job has ended. */
-  async function begin({ job: made, attempts }: BegunJob, ref: VideoRef): Promise<JobOutcome | undefined> {
+  async function recordStart(
+    made: Job,
+    attempts: readonly NewAttempt[],
+    ref: VideoRef,
+  ): Promise<JobOutcome | undefined> {
+    const running = markRunning(attempts, ref);
     let job = made;
     for (let pauseMs = AGAIN_MS.first; ; pauseMs = Math.min(2 * pauseMs, AGAIN_MS.most)) {
       const dueAt = worker.computeFirstPollAt();
@@ -171,11 +179,10 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
         const outcome = await jobs.change(
           createJobChange(job, { kind: 'begin', ref: JSON.stringify(ref), dueAt } as const),
           undefined,
-          toJobAttemptRows(job, attempts),
+          toJobAttemptRows(job, running),
         );
-        const isNoted = outcome.status === 'done' || outcome.status === 'exists';
-        if (isNoted) worker.expect(job.id, dueAt);
-        if (isNoted || outcome.job?.phase !== 'starting') return outcome;
+        if (isChanged(outcome)) worker.expect(job.id, dueAt);
+        if (isChanged(outcome) || outcome.job?.phase !== 'starting') return outcome;
         // Claimed by a process that considers this one dead, but not ended yet.
         job = outcome.job;
       } catch (err) {
@@ -187,11 +194,11 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
   }
 
   /** The fault reported to the client. */
-  async function giveBack({ job: made, attempts }: StartedJob, reason: Fault): Promise<Fault> {
+  async function giveBack(made: Job, attempts: readonly NewAttempt[], reason: Fault): Promise<Fault> {
     const { charge: chargeId, wallet } = made;
     for (let job = made; ; ) {
       const fail = createJobChange(job, { kind: 'fail', error: reason.message } as const);
-      const { status, job: now } = await ledger.refund({ chargeId, wallet, job: fail, attempts: attempts.list });
+      const { status, job: now } = await ledger.refund({ chargeId, wallet, job: fail, attempts });
       // Claimed by a process that considers this one dead: only the version is stale.
       if (status !== 'stale_job' || now?.phase !== 'starting') return refundedFault(reason);
       job = now;
@@ -201,14 +208,9 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
   return { start, stop: () => stopping.abort() };
 }
 
-interface StartedJob {
-  readonly job: Job;
-  readonly attempts: AttemptLog;
-}
-
-interface BegunJob {
-  readonly job: Job;
-  readonly attempts: readonly NewAttempt[];
+/** Now, or before by an earlier attempt. */
+function isChanged({ status }: JobOutcome): boolean {
+  return status === 'done' || status === 'exists';
 }
 
 /** Aborts when the service ends the call, but not when the client leaves: the video is paid for. */
