@@ -211,6 +211,27 @@ for (const kind of longer([SQLITE], STORES)) {
       expect(await deeds()).to.include.members(['model.add', 'model.change', 'catalog.restore']);
     });
 
+    it('warns before it saves a cost above a fixed price, and until the price is raised', async () => {
+      const path = `${CATALOG}/model?id=sold-x`;
+      const warning = 'sold-x, input: the price of 200.00 RUB stays as it was, below the cost of 300.00 RUB. Raise it.';
+      const change = async (wish: Readonly<Record<string, string>>) => {
+        const preview = await go((await operator.get(path)).text, path, { ...wish, currency: 'USD', step: 'preview' });
+        await go(preview.text, path, { ...wish, currency: 'USD', step: 'save' });
+        return plain(preview.text);
+      };
+      const fixed = { kind: 'written', input: '200', output: '900', 'output-0': '5' };
+      expect(await change({ ...fixed, 'input-0': '1' })).to.not.contain('below the cost');
+      expect(await change({ ...fixed, 'input-0': '3' })).to.contain(warning);
+      expect(plain((await operator.get(path)).text)).to.contain(warning);
+      await change({ ...fixed, 'input-0': '3', input: '300' });
+      expect(plain((await operator.get(path)).text)).to.not.contain('below the cost');
+      for (const input of ['0', '1000000000,01', '0.0000001'])
+        expect(
+          plain((await go((await operator.get(path)).text, path, { ...fixed, input, step: 'preview' })).text),
+        ).to.contain('Enter prices in RUB: above 0, at most 1,000,000,000');
+      await change({ kind: 'markup', factor: '1.3', 'input-0': '1', 'output-0': '5', 'can-tools': 'yes' });
+    });
+
     it('takes discounts and exchange rates, and says at a field what is wrong', async () => {
       const set = async (wish: Readonly<Record<string, string>>) => {
         const seen = `${await test.store.catalogVersions.last()}`;
@@ -288,7 +309,9 @@ for (const kind of longer([SQLITE], STORES)) {
 
     it('removes the upstream with the models that only it serves', async () => {
       const seen = `${await test.store.catalogVersions.last()}`;
-      expect((await operator.submit(`${UPSTREAMS}/vendor-one`, { change: 'remove', seen })).status).to.equal(303);
+      const removed = await operator.submit(`${UPSTREAMS}/vendor-one`, { change: 'remove', seen });
+      expect(removed.status).to.equal(303);
+      expect((await operator.get(removed.headers.location ?? '')).text).to.contain('Saved.');
       expect((await operator.get(`${UPSTREAMS}/vendor-one`)).status).to.equal(404);
       expect((await call(test, 'sold-x')).status).to.equal(400);
       await test.checkMoney();

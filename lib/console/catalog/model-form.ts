@@ -4,7 +4,7 @@ import type { CostEntry } from '../../catalog/cost.ts';
 import type { LayerModel, ModelFacts } from '../../catalog/layer-edits.ts';
 import type { OverrideEntry } from '../../catalog/overrides.ts';
 import type { PriceEntry, TextPriceEntry } from '../../catalog/price.ts';
-import { formatRub, parseRub } from '../../money/money.ts';
+import { AMOUNT_MAX, formatRub, parseRub } from '../../money/money.ts';
 import type { Form } from '../forms.ts';
 import type { ModelProblem } from './model-words.ts';
 
@@ -15,6 +15,8 @@ export const ABILITIES = ['vision', 'documents', 'audio', 'tools', 'json', 'reas
 export const MODELS_MAX = 50;
 const NAME_CHARS_MAX = 200;
 const FACTOR_MAX = 1000n * 1_000_000n;
+/** A vendor may charge nothing; a price is above zero. */
+const FREE = formatRub(0n);
 
 /** The prices that a cost or price of a type has. */
 export const PRICE_FIELDS = {
@@ -130,7 +132,7 @@ function readPrices(type: Sellable, read: (name: PriceField) => string): PriceEn
 /** As the catalog writes it; people type spaces and a decimal comma. */
 function readDecimal(text: string): string | undefined {
   const micro = parseRub(text.replaceAll(/\s/g, '').replace(',', '.'));
-  return micro === undefined || micro < 0n ? undefined : formatRub(micro);
+  return micro === undefined || micro < 0n || micro > AMOUNT_MAX ? undefined : formatRub(micro);
 }
 
 /** A whole number above zero; people separate its thousands. */
@@ -179,5 +181,6 @@ function readPriceChange(
   }
   const known = SELLABLE.find((each) => each === type);
   if (kind !== 'written' || !known) return undefined;
-  return readPrices(known, (name) => sent.text(name)) ?? 'price';
+  const price = readPrices(known, (name) => sent.text(name));
+  return price && Object.values(price).every((rub) => rub !== FREE) ? price : 'price';
 }

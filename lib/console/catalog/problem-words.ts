@@ -3,36 +3,57 @@ import { defineWords, type Language } from '../language.ts';
 
 const WORDS = defineWords({
   en: {
-    below: (model: string, price: string, cost: string) =>
-      `${model}: the price of ${price} RUB is below the cost of ${cost} RUB. Raise it.`,
-    belowOnList: (list: string, model: string, price: string, cost: string) =>
-      `${model} on the price list ${list}: the price of ${price} RUB is below the cost of ${cost} RUB. Lower the discount, or raise the price of the model.`,
-    kept: (model: string, price: string, cost: string) =>
-      `${model}: the price of ${price} RUB stays as it was, below the cost of ${cost} RUB. Raise it.`,
-    keptOnList: (list: string, model: string, price: string, cost: string) =>
-      `${model} on the price list ${list}: the price of ${price} RUB stays as it was, below the cost of ${cost} RUB. Lower the discount, or raise the price of the model.`,
+    members: {
+      input: 'input',
+      output: 'output',
+      audio: 'audio',
+      cacheRead: 'read from cache',
+      cacheWrite: 'written to cache for 5 min',
+      cacheWrite1h: 'written to cache for 1 h',
+    },
+    above: (tokens: string) => ` of prompts longer than ${tokens} tokens`,
+    below: (what: string, price: string, cost: string) =>
+      `${what}: the price of ${price} RUB is below the cost of ${cost} RUB. Raise it.`,
+    belowOnList: (list: string, what: string, price: string, cost: string) =>
+      `${what}, on the price list ${list}: the price of ${price} RUB is below the cost of ${cost} RUB. Lower the discount, or raise the price of the model.`,
+    kept: (what: string, price: string, cost: string) =>
+      `${what}: the price of ${price} RUB stays as it was, below the cost of ${cost} RUB. Raise it.`,
+    keptOnList: (list: string, what: string, price: string, cost: string) =>
+      `${what}, on the price list ${list}: the price of ${price} RUB stays as it was, below the cost of ${cost} RUB. Lower the discount, or raise the price of the model.`,
+    images: (model: string) => ` This is the cost of ${model}, which answers calls with images in its place.`,
     notReal: (payments: string, upstream: string) =>
       `Payments by ${payments} are off: their money is not real, and the upstream ${upstream} costs real money.`,
     unset: (payments: string, variables: string) => `Payments by ${payments} are off: not set or empty: ${variables}.`,
     rate: (currency: string) => `${currency} has no exchange rate: set it on the page of the catalog.`,
-    taken: (name: string) => `The name ${name} is taken by another model.`,
+    taken: (name: string) =>
+      `The name ${name} is taken by another model, perhaps one that is not available now. Choose another name.`,
     smart: (name: string) => `The name ${name} belongs to the smart model.`,
   },
   ru: {
-    below: (model: string, price: string, cost: string) =>
-      `${model}: цена ${withComma(price)} ₽ ниже закупки ${withComma(cost)} ₽. Поднимите её.`,
-    belowOnList: (list: string, model: string, price: string, cost: string) =>
-      `${model} в прайс-листе ${list}: цена ${withComma(price)} ₽ ниже закупки ${withComma(cost)} ₽. Уменьшите скидку или поднимите цену модели.`,
-    kept: (model: string, price: string, cost: string) =>
-      `${model}: цена ${withComma(price)} ₽ осталась прежней, она ниже закупки ${withComma(cost)} ₽. Поднимите её.`,
-    keptOnList: (list: string, model: string, price: string, cost: string) =>
-      `${model} в прайс-листе ${list}: цена ${withComma(price)} ₽ осталась прежней, она ниже закупки ${withComma(cost)} ₽. Уменьшите скидку или поднимите цену модели.`,
+    members: {
+      input: 'вход',
+      output: 'выход',
+      audio: 'аудио',
+      cacheRead: 'чтение из кэша',
+      cacheWrite: 'запись в кэш на 5 мин',
+      cacheWrite1h: 'запись в кэш на 1 ч',
+    },
+    above: (tokens: string) => ` для запросов длиннее ${tokens} токенов`,
+    below: (what: string, price: string, cost: string) =>
+      `${what}: цена ${withComma(price)} ₽ ниже закупки ${withComma(cost)} ₽. Поднимите её.`,
+    belowOnList: (list: string, what: string, price: string, cost: string) =>
+      `${what}, в прайс-листе ${list}: цена ${withComma(price)} ₽ ниже закупки ${withComma(cost)} ₽. Уменьшите скидку или поднимите цену модели.`,
+    kept: (what: string, price: string, cost: string) =>
+      `${what}: цена ${withComma(price)} ₽ осталась прежней, она ниже закупки ${withComma(cost)} ₽. Поднимите её.`,
+    keptOnList: (list: string, what: string, price: string, cost: string) =>
+      `${what}, в прайс-листе ${list}: цена ${withComma(price)} ₽ осталась прежней, она ниже закупки ${withComma(cost)} ₽. Уменьшите скидку или поднимите цену модели.`,
+    images: (model: string) => ` Это закупка модели ${model}, которая отвечает вместо неё на запросы с картинками.`,
     notReal: (payments: string, upstream: string) =>
       `Платёжная система ${payments} отключена: её деньги ненастоящие, а провайдер ${upstream} платный.`,
     unset: (payments: string, variables: string) =>
       `Платёжная система ${payments} отключена: не заданы переменные ${variables}.`,
     rate: (currency: string) => `Курс ${currency} не задан: задайте его на странице каталога.`,
-    taken: (name: string) => `Название ${name} уже занято другой моделью.`,
+    taken: (name: string) => `Название ${name} занято другой моделью, возможно недоступной сейчас. Выберите другое.`,
     smart: (name: string) => `Название ${name} принадлежит модели smart.`,
   },
 });
@@ -41,45 +62,56 @@ const withComma = (amount: string) => amount.replace('.', ',');
 
 type Words = (typeof WORDS)[Language];
 
-type Known = readonly (readonly [pattern: RegExp, say: (words: Words, parts: readonly string[]) => string])[];
+type Parts = Readonly<Record<string, string | undefined>>;
+
+type Known = readonly (readonly [pattern: RegExp, say: (words: Words, parts: Parts) => string])[];
+
+/** A price below cost, as the catalog writes it. */
+const LOSS = [
+  String.raw`price\.(?<member>\w+)(?: above (?<above>\d+) tokens| at (?<label>[^ ,]+))?(?:, \d+ seconds)? is (?<price>\S+) RUB`,
+  String.raw`, below the cost (?:of an answer to images by (?<vision>.+?) )?over [^;]*, (?<cost>\S+) RUB`,
+].join('');
+
+function describeLoss(words: Words, say: 'below' | 'kept', parts: Parts): string {
+  const { model = '', list, member = '', above, label, price = '', cost = '', vision } = parts;
+  const known = Object.hasOwn(words.members, member) ? words.members[member as keyof Words['members']] : label;
+  const which = known === undefined ? '' : `, ${known}`;
+  const what = `${model}${which}${above === undefined ? '' : words.above(above)}`;
+  const onList = say === 'below' ? words.belowOnList : words.keptOnList;
+  const said = list === undefined ? words[say](what, price, cost) : onList(list, what, price, cost);
+  return vision === undefined ? said : `${said}${words.images(vision)}`;
+}
 
 const KNOWN: Known = [
   [
-    /priceLists\.(\S+): model (\S+): price\.\S+ is (\S+) RUB, below the cost [^;]*, (\S+) RUB/,
-    ({ belowOnList }, [list = '', model = '', price = '', cost = '']) => belowOnList(list, model, price, cost),
+    new RegExp(String.raw`priceLists\.(?<list>\S+): model (?<model>\S+): ${LOSS}`),
+    (words, parts) => describeLoss(words, 'below', parts),
   ],
-  [
-    /model (\S+): price\.\S+ is (\S+) RUB, below the cost [^;]*, (\S+) RUB/,
-    ({ below }, [model = '', price = '', cost = '']) => below(model, price, cost),
-  ],
-  [/cost: ([A-Z]{3}) has no rate/, ({ rate }, [currency = '']) => rate(currency)],
-  [/the name (.+) is used twice$/, ({ taken }, [name = '']) => taken(name)],
-  [/the name (.+) belongs to the smart model$/, ({ smart }, [name = '']) => smart(name)],
+  [new RegExp(String.raw`model (?<model>\S+): ${LOSS}`), (words, parts) => describeLoss(words, 'below', parts)],
+  [/cost: (?<currency>[A-Z]{3}) has no rate/, ({ rate }, { currency = '' }) => rate(currency)],
+  [/the name (?<name>.+) is used twice$/, ({ taken }, { name = '' }) => taken(name)],
+  [/the name (?<name>.+) belongs to the smart model$/, ({ smart }, { name = '' }) => smart(name)],
 ];
 
 const KNOWN_WARNINGS: Known = [
   [
-    /^model (\S+) in priceLists\.(\S+): the price stays as it was: price\.\S+ is (\S+) RUB, below the cost .*, (\S+) RUB$/,
-    ({ keptOnList }, [model = '', list = '', price = '', cost = '']) => keptOnList(list, model, price, cost),
+    new RegExp(String.raw`^model (?<model>\S+)(?: in priceLists\.(?<list>\S+))?: the price stays as it was: ${LOSS}$`),
+    (words, parts) => describeLoss(words, 'kept', parts),
   ],
   [
-    /^model (\S+): the price stays as it was: price\.\S+ is (\S+) RUB, below the cost .*, (\S+) RUB$/,
-    ({ kept }, [model = '', price = '', cost = '']) => kept(model, price, cost),
+    /^payments\.(?<payments>\S+) is off: its money is not real, and the upstream (?<upstream>\S+) costs real money$/,
+    ({ notReal }, { payments = '', upstream = '' }) => notReal(payments, upstream),
   ],
   [
-    /^payments\.(\S+) is off: its money is not real, and the upstream (\S+) costs real money$/,
-    ({ notReal }, [payments = '', upstream = '']) => notReal(payments, upstream),
-  ],
-  [
-    /^payments\.(\S+) is off: not set or empty: (.+)$/,
-    ({ unset }, [payments = '', variables = '']) => unset(payments, variables),
+    /^payments\.(?<payments>\S+) is off: not set or empty: (?<variables>.+)$/,
+    ({ unset }, { payments = '', variables = '' }) => unset(payments, variables),
   ],
 ];
 
 function findSentence(known: Known, words: Words, text: string): string | undefined {
   for (const [pattern, say] of known) {
     const found = pattern.exec(text);
-    if (found) return say(words, found.slice(1));
+    if (found) return say(words, found.groups ?? {});
   }
   return undefined;
 }

@@ -1,5 +1,6 @@
 // Words that all pages share which change the catalog: what a save came to, and what it changes.
 import { hash } from 'node:crypto';
+import type { Catalog } from '../../catalog/catalog.ts';
 import type { SaveResult } from '../../catalog/editor.ts';
 import { type LayerChange, type LayerPart, listLayerChanges } from '../../catalog/layer-edits.ts';
 import { message, table } from '../components.ts';
@@ -7,7 +8,7 @@ import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import type { UserVisit } from '../visit.ts';
-import { describeProblem } from './problem-words.ts';
+import { describeProblem, describeWarning } from './problem-words.ts';
 
 const WORDS = defineWords({
   en: {
@@ -73,6 +74,13 @@ export async function failureMessage({ services, language, format }: UserVisit):
   if (!failure) return undefined;
   const words = WORDS[language].failed(format.number(failure.version), format.time(failure.at));
   return message('error', html`${words} <code>${failure.reason}</code>`);
+}
+
+/** What a catalog that was tried warns of and the current one does not. */
+export function newWarnings({ services, language }: UserVisit, tried: Catalog): readonly Html[] {
+  const known = new Set(services.catalog().warnings);
+  const fresh = tried.warnings.filter((warning) => !known.has(warning));
+  return fresh.map((warning) => message('error', describeWarning(language, warning)));
 }
 
 /** More are folded away: new models have ten each, and the button that saves is below. */

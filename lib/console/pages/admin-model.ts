@@ -2,6 +2,7 @@
 // cost; previewed before it is saved.
 import { fault } from '../../base/faults.ts';
 import { changeModel, type LayerModel, type LayerPart, removeModel, setModelFacts } from '../../catalog/layer-edits.ts';
+import { describeNotice } from '../../catalog/loss.ts';
 import type { Model } from '../../catalog/model.ts';
 import type { ModelEntry } from '../../catalog/schema.ts';
 import { audit } from '../audit.ts';
@@ -16,11 +17,13 @@ import {
 } from '../catalog/model-form.ts';
 import { MODEL_WORDS } from '../catalog/model-words.ts';
 import { priceTable } from '../catalog/price-table.ts';
+import { describeWarning } from '../catalog/problem-words.ts';
 import {
   changesTable,
   describeRefusal,
   failureMessage,
   isPreviewed,
+  newWarnings,
   previewMark,
   refusedMessage,
   SAVED,
@@ -99,7 +102,7 @@ async function decide(visit: UserVisit, sent: Form): Promise<Answer> {
   }
   const tried = await services.catalogEditor.tryPart(next);
   if ('problem' in tried) return refuse(refusedMessage(language, tried.problem));
-  const notice = html`<h2>${MODEL_WORDS[language].preview}</h2><p>${MODEL_WORDS[language].saveText}</p>${priceTable(visit, tried.catalog, [id])}${changesTable(visit, part, next)}`;
+  const notice = html`<h2>${MODEL_WORDS[language].preview}</h2><p>${MODEL_WORDS[language].saveText}</p>${newWarnings(visit, tried.catalog)}${priceTable(visit, tried.catalog, [id])}${changesTable(visit, part, next)}`;
   return modelPage(visit, { notice, sent, mark: previewMark(next) });
 }
 
@@ -158,11 +161,18 @@ async function modelPage(visit: UserVisit, shown: Shown = {}): Promise<Page> {
   });
   const body = html`${shown.notice}${savedMessage(visit)}${catalogBar(visit)}${await failureMessage(visit)}
 ${shown.mark && html`<h2>${words.now}</h2>`}${facts}
+${lossMessages(visit, id)}
 ${priceTable(visit, services.catalog(), [id])}
 <h2>${words.change}</h2>
 ${changeForm(visit, looked, { part, seen, ...shown })}
 ${isChanged && undo}`;
   return { title: `${words.title} ${id}`, body };
+}
+
+/** Prices of the model that a cost has passed, so that it is sold below cost now. */
+function lossMessages({ services, language }: UserVisit, id: string): readonly Html[] {
+  const kept = services.catalog().losses.filter(({ model, outcome }) => model === id && outcome === 'kept');
+  return kept.map((loss) => message('error', describeWarning(language, describeNotice(loss))));
 }
 
 interface Changing extends Shown {

@@ -13,6 +13,7 @@ import {
   changesTable,
   describeRefusal,
   isPreviewed,
+  newWarnings,
   previewMark,
   refusedMessage,
   SAVED,
@@ -175,7 +176,7 @@ async function decide(visit: UserVisit, sent: Form): Promise<Answer> {
   if (!isPreviewed(sent, next)) {
     const tried = await services.catalogEditor.tryPart(next);
     if ('problem' in tried) return refuse(refusedMessage(language, tried.problem));
-    const shown = html`<h2>${previewTitle}</h2><p>${saveText}</p>${priceTable(visit, tried.catalog, ids)}${changesTable(visit, part, next)}`;
+    const shown = html`<h2>${previewTitle}</h2><p>${saveText}</p>${newWarnings(visit, tried.catalog)}${priceTable(visit, tried.catalog, ids)}${changesTable(visit, part, next)}`;
     return pricePage(visit, { chosen, sent, preview: { shown, mark: previewMark(next) } });
   }
   const note = `model.add ${ids.join(', ')}`.slice(0, 500);

@@ -6,7 +6,7 @@ import { setUpstream } from '../../catalog/layer-edits.ts';
 import { listVendors } from '../../catalog/vendors.ts';
 import { KEY_FAULTS } from '../../upstream/host/key-ring.ts';
 import { audit } from '../audit.ts';
-import { describeRefusal, failureMessage, SAVED } from '../catalog/save-words.ts';
+import { describeRefusal, failureMessage, SAVED, savedMessage } from '../catalog/save-words.ts';
 import { PROBLEM_FIELDS, readNewUpstream } from '../catalog/upstream-form.ts';
 import { UPSTREAM_WORDS, type UpstreamProblem } from '../catalog/upstream-words.ts';
 import { catalogBar } from '../catalog-bar.ts';
@@ -59,7 +59,7 @@ async function upstreamsPage(visit: UserVisit, notice?: Html): Promise<Page> {
   const { services, language } = visit;
   const words = UPSTREAM_WORDS[language];
   const { version } = await services.catalogEditor.read();
-  const body = html`${notice}${catalogBar(visit)}${await failureMessage(visit)}
+  const body = html`${notice}${savedMessage(visit)}${catalogBar(visit)}${await failureMessage(visit)}
 <p>${words.intro}</p>
 ${upstreamTables(visit)}
 <h2>${words.add}</h2>
