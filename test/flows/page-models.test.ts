@@ -51,7 +51,7 @@ describe('models of the pages', () => {
     expect([wrong.status, plain(wrong.text).includes('Enter the cost of every model')]).to.deep.equal([400, true]);
     for (const size of ['0', '1.5', '12,00', '1e3', 'x']) {
       const { status, text } = await go(costs.text, path, { ...wish, 'maxOutput-0': size, step: 'preview' });
-      expect([status, plain(text).includes('as whole numbers')], size).to.deep.equal([400, true]);
+      expect([status, plain(text).includes('a whole number of tokens')], size).to.deep.equal([400, true]);
     }
     const preview = await go(costs.text, path, { ...wish, step: 'preview' });
     expect(preview.text).to.match(/<input(?=[^>]*name="can-audio")[^>]*checked/);
