@@ -9,12 +9,23 @@ import { documentAs, invalidField, optional } from './fields.ts';
 const TTLS = ['5m', '1h'] as const;
 const KEY_CHARACTERS_MAX = 1024;
 
-/** `{ type: "ephemeral", ttl?: "5m" | "1h" }`; nothing if there is no marker. Throws 400 faults that name the field. */
+interface Marked {
+  readonly cache_control?: unknown;
+  readonly prompt_cache_breakpoint?: unknown;
+  readonly [field: string]: unknown;
+}
+
+/**
+ * `{ type: "ephemeral", ttl?: "5m" | "1h" }`, or a breakpoint `{ mode: "explicit" }`; nothing if there is no
+ * marker. Throws 400 faults that name the field.
+ */
 export function readCacheMarker(
-  { cache_control: marker }: { readonly cache_control?: unknown; readonly [field: string]: unknown },
+  { cache_control: marker, prompt_cache_breakpoint: breakpoint }: Marked,
   field?: string,
 ): Cacheable {
-  if (marker === undefined || marker === null) return {};
+  if (marker === undefined || marker === null) {
+    return isRecord(breakpoint) && breakpoint.mode === 'explicit' ? { cache: { ttl: '5m' } } : {};
+  }
   const place = field === undefined ? 'cache_control' : `${field}.cache_control`;
   if (!isRecord(marker)) throw invalidField(place, 'must be an object');
   if (marker.type !== 'ephemeral') return {};

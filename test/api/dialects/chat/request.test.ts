@@ -93,6 +93,29 @@ describe('chat-style request', () => {
     expect(tools?.list.map(({ cache }) => cache)).to.deep.equal([{ ttl: '1h' }, { ttl: '1h' }]);
   });
 
+  it("takes OpenAI's explicit breakpoints as cache markers of five minutes, unless a part has a marker", () => {
+    const text = (more: object) => ({ type: 'text', text: 'a', ...more });
+    const breakpoint = { prompt_cache_breakpoint: { mode: 'explicit' } };
+    const { system, messages } = parseChatRequest({
+      model: 'm',
+      messages: [
+        { role: 'system', content: [text(breakpoint)] },
+        {
+          role: 'user',
+          content: [
+            text(breakpoint),
+            text({ ...breakpoint, cache_control: { type: 'ephemeral', ttl: '1h' } }),
+            text({ prompt_cache_breakpoint: { mode: 'implicit' } }),
+            text({ prompt_cache_breakpoint: null }),
+          ],
+        },
+      ],
+    });
+    const caches = messages[0]?.content.map((part) => ('cache' in part ? part.cache?.ttl : undefined));
+    expect(caches?.filter(Boolean)).to.deep.equal(['5m', '1h']);
+    expect(system?.[0]?.cache).to.deep.equal({ ttl: '5m' });
+  });
+
   for (const url of [
     'https://x.example/a.png',
     'HTTPS://x.example/a.png',
