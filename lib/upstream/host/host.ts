@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import { readArguments } from '../../stream/arguments.ts';
 import type { Content } from '../contract/content.ts';
-import type { FaultStatuses, FaultTexts, FaultWords } from '../contract/fault.ts';
+import type { FaultStatuses, FaultTexts, FaultWords, HostFault } from '../contract/fault.ts';
 import type { Host, HostClock, HostLog, JsonReply } from '../contract/host.ts';
 import type { LimitHeaders } from '../contract/request.ts';
 import { ChatReply } from '../formats/chat/reply.ts';
@@ -48,14 +48,19 @@ export interface HostOptions extends UpstreamOptions {
   readonly keys?: readonly string[];
   /** Of the settings. */
   readonly schema?: Joi.ObjectSchema;
-  /** The plugin's own. */
-  readonly faultWords?: FaultWords | undefined;
-  readonly faultTexts?: FaultTexts | undefined;
-  readonly faultStatuses?: FaultStatuses | undefined;
-  readonly faultHeader?: string | undefined;
-  readonly limitHeaders?: readonly LimitHeaders[] | undefined;
+  /** The plugin; by default it says nothing of its vendor. */
+  readonly vendor?: VendorSigns;
   /** The real one by default. */
   readonly clock?: HostClock;
+}
+
+/** By what the vendor of a plugin shows what went wrong, and what is left. */
+export interface VendorSigns {
+  readonly faultWords?: FaultWords;
+  readonly faultTexts?: FaultTexts;
+  readonly faultStatuses?: FaultStatuses;
+  readonly faultHeader?: string;
+  readonly limitHeaders?: readonly LimitHeaders[];
 }
 
 /** What the operator is told about an upstream; an error is an alert. */
@@ -72,20 +77,19 @@ export interface ClosableHost extends Host {
 }
 
 export function createHost(options: HostOptions): ClosableHost {
-  const { upstream, keys = [], schema = Joi.object(), faultWords, faultTexts, clock = CLOCK } = options;
+  const { upstream, keys = [], schema = Joi.object(), vendor = {}, clock = CLOCK } = options;
   const secrets = [...(options.secrets ?? [])];
   const ring = new KeyRing(keys, { now: clock.now, onRest: (rest) => reportKeyRest(options, rest) });
   const { request: send, close } = createUpstream({ ...options, secrets });
   const sendOnce = refuseLostSubmits(send, () =>
     options.log.warn('a plugin asks again for what may have been paid; nothing was sent', { upstream }),
   );
-  const told = { words: renameCauses(faultWords), texts: renameCauses(faultTexts) };
-  const fault = createHostFault({ secrets, ...told, statuses: options.faultStatuses, header: options.faultHeader });
+  const fault = createVendorFault(vendor, secrets);
   const { ask, request } = createAsking({
     request: sendOnce,
     keys: ring,
     fault,
-    readExhaustedMs: (headers) => readExhaustedMs(headers, options.limitHeaders ?? [], clock.now()),
+    readExhaustedMs: (headers) => readExhaustedMs(headers, vendor.limitHeaders ?? [], clock.now()),
     onRefusal(status, body) {
       const fields = { upstream, status, body: dropInlineBytes(scrub(body, secrets)).slice(0, REFUSAL_CHARS_MAX) };
       options.log.debug?.('an upstream has refused a request', fields);
@@ -139,6 +143,12 @@ export function createHost(options: HostOptions): ClosableHost {
     keyHealth: () => ring.health(),
     close,
   });
+}
+
+function createVendorFault(vendor: VendorSigns, secrets: readonly string[]): HostFault {
+  const { faultWords, faultTexts, faultStatuses: statuses, faultHeader: header } = vendor;
+  const told = { words: renameCauses(faultWords), texts: renameCauses(faultTexts) };
+  return createHostFault({ secrets, ...told, statuses, header });
 }
 
 /** The wire formats that many upstreams speak. */

@@ -4,32 +4,18 @@ import { readFileSync } from 'node:fs';
 import Joi from 'joi';
 import { readCredentials } from '../../base/credentials.ts';
 import { OperatorError } from '../../base/operator-error.ts';
-import type {
-  FaultStatuses,
-  FaultTexts,
-  FaultWords,
-  Host,
-  HostClock,
-  MakeAccountSchema,
-  Provider,
-} from '../contract/provider.ts';
-import type { LimitHeaders } from '../contract/request.ts';
+import type { Host, HostClock, MakeAccountSchema, Provider } from '../contract/provider.ts';
 import { createAccountSchema } from './account-settings.ts';
-import { createHost, type UpstreamLog } from './host.ts';
+import { createHost, type UpstreamLog, type VendorSigns } from './host.ts';
 import type { KeyHealth } from './key-ring.ts';
 import { PluginRun, runPlugin } from './plugin-run.ts';
 import { findSecrets, lacksSecret, scrub } from './secret.ts';
 
 /** What all kinds of plugins have in common. */
-export interface Plugin<Made extends Closable = Closable> {
+export interface Plugin<Made extends Closable = Closable> extends VendorSigns {
   readonly contract: number;
   readonly name: string;
   settings(joi: Joi.Root, account: MakeAccountSchema): Joi.ObjectSchema;
-  readonly faultWords?: FaultWords;
-  readonly faultTexts?: FaultTexts;
-  readonly faultStatuses?: FaultStatuses;
-  readonly faultHeader?: string;
-  readonly limitHeaders?: readonly LimitHeaders[];
   create(settings: object, host: Host): Made;
 }
 
@@ -80,11 +66,7 @@ export function createProvider<Made extends Closable = Provider>(options: Provid
     secrets,
     schema,
     keys: readKeys(settings),
-    faultWords: plugin.faultWords,
-    faultTexts: plugin.faultTexts,
-    faultStatuses: plugin.faultStatuses,
-    faultHeader: plugin.faultHeader,
-    limitHeaders: plugin.limitHeaders,
+    vendor: plugin,
     allowedOrigins: findOrigins(settings, title),
     ...(proxy !== undefined && { proxy }),
     ...(ca !== undefined && { ca }),

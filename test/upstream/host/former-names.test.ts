@@ -15,8 +15,7 @@ const host: Former = createHost({
   upstream: 'old',
   log: { warn() {} },
   allowedOrigins: [],
-  faultWords: { picture: 'blurred_photo' } as Former,
-  faultTexts: { picture: /out of focus/ } as Former,
+  vendor: { faultWords: { picture: 'blurred_photo' } as Former, faultTexts: { picture: /out of focus/ } as Former },
 });
 
 describe('the former name of images', () => {

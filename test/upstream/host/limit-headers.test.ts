@@ -87,7 +87,7 @@ describe('an upstream that tells its limits', () => {
       log: { warn() {}, debug: (message, fields) => void logged.push({ message, fields }) },
       keys: ['one', 'two'],
       secrets: ['sk-secret-1'],
-      limitHeaders: [CALLS],
+      vendor: { limitHeaders: [CALLS] },
       clock: { now: () => now, sleep: async () => undefined },
     });
   });
