@@ -23,13 +23,13 @@ export function findComplaint(value: unknown, certain = false): Complaint | unde
   if (!fields) return undefined;
   for (const key of ['error', 'errors', 'detail', 'Error', 'ErrorMsg'] as const) {
     const inner = fields[key];
-    if (isFilled(inner)) return within(inner, fields);
+    if (isFilled(inner)) return readError(inner, fields);
   }
   const base = readErrorFields(fields.base_resp);
   if (base && base.status_code !== 0 && base.status_code !== undefined) {
     return { message: readErrorText(base.status_msg) ?? 'no message', words: [`base:${base.status_code}`] };
   }
-  return saysFailure(fields) || certain ? within(fields, fields) : undefined;
+  return saysFailure(fields) || certain ? readError(fields, fields) : undefined;
 }
 
 function saysFailure(fields: Fields): boolean {
@@ -44,34 +44,42 @@ function saysFailure(fields: Fields): boolean {
 const HARMLESS_CODES = new Set(['', '0', '200', '20000', 'ok', 'success']);
 
 /** Reads the error object and, for what it lacks, the object around it. */
-function within(inner: unknown, outer: Fields): Complaint {
+function readError(inner: unknown, outer: Fields): Complaint {
   const error: Fields = readErrorFields(Array.isArray(inner) ? inner[0] : inner) ?? {};
-  const message =
-    readErrorText(
-      error.message ?? error.msg ?? error.error_msg ?? error.details ?? error.Message ?? error.Msg ?? error.title,
-    ) ??
-    readErrorText(inner) ??
-    readErrorText(outer.message ?? outer.msg) ??
-    JSON.stringify(inner ?? null).slice(0, EXCERPT_CHARS);
-  const metadata = readErrorFields(error.metadata);
+  const metadata: Fields = readErrorFields(error.metadata) ?? {};
+  const said = findMessage(inner, error, outer) ?? JSON.stringify(inner ?? null).slice(0, EXCERPT_CHARS);
   // Brokers only say that a vendor refused, and what it said beside that.
-  const raw = metadata && readErrorText(metadata.raw);
-  const codes = [error.code, error.type, error.status, error.error_code, error.http_code, error.httpCode, error.Code];
-  const others = [metadata?.error_type, outer.code, outer.type, outer.error_type, outer.error_code, outer.status];
-  const reasons = [error.reason, ...listReasons(error.details)];
-  const all = [...codes, ...reasons, ...others].filter((code) => typeof code === 'string' || typeof code === 'number');
-  const words = all.map((code) => `${code}`.toLowerCase()).filter((word) => !SILENT.has(word) && word.length < 100);
-  const status = [...all, outer.status_code, error.status_code].map(Number).find(isErrorStatus);
+  const raw = readErrorText(metadata.raw);
+  const codes = listCodes(error, metadata, outer);
+  const words = codes.map((code) => `${code}`.toLowerCase()).filter((word) => !SILENT.has(word) && word.length < 100);
+  const status = [...codes, outer.status_code, error.status_code].map(Number).find(isErrorStatus);
   const retryDelay =
     findRetryDelay(error.details) ??
-    readSeconds(error.retry_after ?? outer.retry_after ?? metadata?.retry_after_seconds);
+    readSeconds(error.retry_after ?? outer.retry_after ?? metadata.retry_after_seconds);
   return {
-    message: raw ? `${message}: ${raw}` : message,
+    message: raw ? `${said}: ${raw}` : said,
     words,
     ...(status !== undefined && { status }),
     ...(retryDelay !== undefined && { retryDelay }),
     ...(raw && { isBehind: true }),
   };
+}
+
+function findMessage(inner: unknown, error: Fields, outer: Fields): string | undefined {
+  const { message, msg, error_msg: errorMsg, details, Message, Msg, title } = error;
+  return (
+    readErrorText(message ?? msg ?? errorMsg ?? details ?? Message ?? Msg ?? title) ??
+    readErrorText(inner) ??
+    readErrorText(outer.message ?? outer.msg)
+  );
+}
+
+/** Everything that may be a code, those of the error itself first. */
+function listCodes(error: Fields, metadata: Fields, outer: Fields): readonly (string | number)[] {
+  const own = [error.code, error.type, error.status, error.error_code, error.http_code, error.httpCode, error.Code];
+  const reasons = [error.reason, ...listReasons(error.details)];
+  const others = [metadata.error_type, outer.code, outer.type, outer.error_type, outer.error_code, outer.status];
+  return [...own, ...reasons, ...others].filter((code) => typeof code === 'string' || typeof code === 'number');
 }
 
 /** The error details of gRPC, which many APIs use: the code above them is one of a few. */
