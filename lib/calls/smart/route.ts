@@ -72,33 +72,44 @@ interface Scored {
 
 function scoreRequest(request: SmartRequest): Scored {
   const parts = readRequest(request, judgeTier);
-  const own = scoreMessage(parts.message, [], { ...parts, left: READINGS_MAX });
+  const own = new MessageScorer(parts.find).score(parts.message);
   return parts.ordered ? lower(own, scoreFindings(parts.ordered)) : own;
 }
 
-/** How many times a message may be scored, with parts left out. */
+/** How many times a message may be read in all, with parts left out. */
 const READINGS_MAX = 4;
 
-type Reader = Pick<RequestParts, 'find'> & { left: number };
+class MessageScorer {
+  readonly #find: RequestParts['find'];
+  #left = READINGS_MAX;
 
-/**
- * The score of a message, bound by the scores of the same message without what it ends or begins with: a demand that
- * raises the score must not turn the words before it into something easier, nor an order that lowers it make them harder.
- */
-function scoreMessage(message: Message, carried: readonly string[], reader: Reader): Scored {
-  reader.left--;
-  const whole = reader.find(message, carried);
-  let scored = scoreFindings(whole);
-  let findings = whole;
-  for (let cut = cutRaising(message, whole); cut && reader.left > 0; cut = cutRaising(cut, findings)) {
-    reader.left--;
-    findings = reader.find(cut, [...carried, ...keepDirection(findings, 1)]);
-    scored = higher(scored, scoreFindings(findings));
+  constructor(find: RequestParts['find']) {
+    this.#find = find;
   }
-  for (const rest of cutLowering(message)) {
-    if (reader.left > 0) scored = lower(scored, scoreMessage(rest, [...carried, ...keepDirection(whole, -1)], reader));
+
+  /**
+   * The score of a message, bound by the scores of the same message without what it ends or begins with: a demand that
+   * raises the score must not turn the words before it into something easier, nor an order that lowers it make them
+   * harder.
+   */
+  score(message: Message, carried: readonly string[] = []): Scored {
+    const whole = this.#read(message, carried);
+    let scored = scoreFindings(whole);
+    let findings = whole;
+    for (let cut = cutRaising(message, whole); cut && this.#left > 0; cut = cutRaising(cut, findings)) {
+      findings = this.#read(cut, [...carried, ...keepDirection(findings, 1)]);
+      scored = higher(scored, scoreFindings(findings));
+    }
+    for (const rest of cutLowering(message)) {
+      if (this.#left > 0) scored = lower(scored, this.score(rest, [...carried, ...keepDirection(whole, -1)]));
+    }
+    return scored;
   }
-  return scored;
+
+  #read(message: Message, carried: readonly string[]): Findings {
+    this.#left -= 1;
+    return this.#find(message, carried);
+  }
 }
 
 const higher = (one: Scored, other: Scored) => (other.score > one.score ? other : one);
