@@ -92,15 +92,33 @@ function readBlock(given: WireBlock, place: string, { field, reading }: Around):
   }
   if (block.type === 'tool_result' && role === 'user') return [readResult(block, place, reading)];
   if (block.type === 'tool_reference' && role === '') return [readReference(block, place, reading)];
+  const file = isReadAsText(block, role) ? undefined : readAttachment(block, place);
+  return file ? takeFile(file, block, { place, reading }) : readBlockTexts(block, place, role);
+}
+
+/** Throws a 400 fault for one in a place where vendors take none. */
+function takeFile(
+  file: DocumentContent | AudioContent,
+  block: WireBlock,
+  { place, reading: { role, files } }: { readonly place: string; readonly reading: Reading },
+): readonly RequestContent[] {
+  const { type } = file;
+  if (!WITH_FILES.has(role)) throw invalidField(place, `only user messages may contain ${PLURALS[type]}`);
+  if (type === 'audio' && role !== 'user') throw invalidField(place, 'a result must not contain audio');
+  files.hasAny = true;
+  if (type === 'audio') files.audio ??= place;
+  else if (!isTextDocument(file)) files.document ??= place;
+  const { context } = block;
+  // Other formats have no place for it, and before the document it says the same.
+  const said = typeof context === 'string' && !isBlank(context) ? [{ type: 'text', text: context } as const] : [];
+  return [...said, { ...file, ...readCacheMarker(block, place) }];
+}
+
+const PLURALS = { document: 'documents', audio: 'audio' } as const;
+
+/** What belongs to the block belongs to its last text. */
+function readBlockTexts(block: WireBlock, place: string, role: string): readonly TextContent[] {
   const texts = readTexts(block, 0).filter((text) => !isBlank(text));
-  const attachment = isReadAsText(block, role) ? undefined : readAttachment(block, place);
-  if (attachment) {
-    noteAttachment(attachment, place, reading);
-    const { context } = block;
-    // Other formats have no place for it, and before the document it says the same.
-    const said = typeof context === 'string' && !isBlank(context) ? [{ type: 'text', text: context } as const] : [];
-    return [...said, { ...attachment, ...readCacheMarker(block, place) }];
-  }
   const last = texts.length > 0 && { ...readCacheMarker(block, place), ...readCitations(block, role) };
   return texts.map((text, at) => ({ type: 'text', text, ...(at === texts.length - 1 && last) }));
 }
@@ -131,18 +149,6 @@ function isReadAsText(block: WireBlock, role: string): boolean {
   if (type === 'content') return !hasCitations(block) || !WITH_FILES.has(role);
   return block.source === undefined && readTexts(block, 0).length > 0;
 }
-
-/** Throws a 400 fault for one in a place where vendors take none. */
-function noteAttachment(attachment: DocumentContent | AudioContent, place: string, { role, files }: Reading): void {
-  const { type } = attachment;
-  if (!WITH_FILES.has(role)) throw invalidField(place, `only user messages may contain ${PLURALS[type]}`);
-  if (type === 'audio' && role !== 'user') throw invalidField(place, 'a result must not contain audio');
-  files.hasAny = true;
-  if (type === 'audio') files.audio ??= place;
-  else if (!isTextDocument(attachment)) files.document ??= place;
-}
-
-const PLURALS = { document: 'documents', audio: 'audio' } as const;
 
 /** `{ type: "tool_result", tool_use_id, content, is_error }` */
 function readResult(block: WireBlock, field: string, reading: Reading): RequestResult {
