@@ -35,7 +35,9 @@ describe('models of the pages', () => {
     const listed = await go((await operator.get(VENDOR)).text, path, { more: 'gpt-y' });
     const costs = await go(listed.text, path, { type: 'text', model: 'gpt-y' });
     expect(costs.text).to.match(/name="cacheRead-0"[^>]*value="0.2"/);
-    expect(plain(costs.text)).to.contain('Long prompts cost more');
+    expect(costs.text)
+      .to.match(/name="above-0-0"[^>]*value="1000"/)
+      .and.to.match(/name="cacheRead-0-0"[^>]*value="0.4"/);
     const typed = { 'input-0': '2', 'output-0': '8', 'cacheRead-0': '0,2', 'audio-0': '6' };
     const sizes = { 'context-0': '200,000', 'maxOutput-0': '8 192' };
     const wish = {
@@ -107,5 +109,46 @@ describe('models of the pages', () => {
       tools: true,
     });
     expect((await operator.get(`${CATALOG}/model?id=model-a`)).text).to.not.contain('name="currency"');
+  });
+
+  it('changes what long prompts cost a model of the pages', async () => {
+    const page = `${CATALOG}/model?id=sold-y`;
+    const wish = { kind: 'markup', factor: '2', aliases: '', currency: 'USD', 'input-0': '2', 'output-0': '8' };
+    const preview = async (long: Readonly<Record<string, string>>) =>
+      go((await operator.get(page)).text, page, { ...wish, ...long, step: 'preview' });
+    const change = async (long: Readonly<Record<string, string>>) => {
+      const saved = await go((await preview(long)).text, page, { ...wish, ...long, step: 'save' });
+      expect(saved.status, plain(saved.text)).to.equal(303);
+      const part = JSON.parse((await test.store.catalogVersions.page({ limit: 1 }))[0]?.text ?? '');
+      return part.models.find(({ id }: { id: string }) => id === 'sold-y').routes[0].cost.bands;
+    };
+    const longer = { 'above-0-0': '200 000', 'input-0-0': '6', 'output-0-0': '20' };
+    const second = { 'above-0-1': '1,000', 'input-0-1': '4', 'output-0-1': '12', 'cacheRead-0-1': '0,4' };
+    const mistakes: readonly Readonly<Record<string, string>>[] = [
+      { 'above-0-0': '' },
+      { 'above-0-0': '0' },
+      { 'output-0-0': '' },
+      { 'audio-0-0': '-1' },
+      { 'above-0-1': '200000' },
+    ];
+    for (const wrong of mistakes) {
+      const { status, text } = await preview({ ...longer, ...second, ...wrong });
+      expect([status, plain(text).includes('For long prompts, enter')], JSON.stringify(wrong)).to.deep.equal([
+        400,
+        true,
+      ]);
+      expect(text, 'what was typed').to.contain('value="0,4"');
+    }
+    expect(await change({ ...longer, ...second })).to.deep.equal([
+      { above: 1000, input: '4.00', output: '12.00', cacheRead: '0.40' },
+      { above: 200_000, input: '6.00', output: '20.00' },
+    ]);
+    const { data } = (await send(`${test.url}/api/v1/models`, { key: account.key })).json;
+    const listed = data.find(({ id }: { id: string }) => id === 'sold-y').price_bands;
+    expect(listed.map(({ input_price_rub }: { input_price_rub: number }) => input_price_rub)).to.deep.equal([
+      800, 1200,
+    ]);
+    expect((await operator.get(page)).text).to.match(/name="above-0-2"[^>]*value=""/);
+    expect(await change({ 'above-0-0': '', 'input-0-0': '' })).to.equal(undefined);
   });
 });

@@ -7,7 +7,9 @@ import { type Html, html } from '../html.ts';
 import type { UserVisit } from '../visit.ts';
 import {
   ABILITIES,
+  countBands,
   EXTRA_PRICE_FIELDS,
+  listBands,
   nameAbilityField,
   nameFactField,
   PRICE_FIELDS,
@@ -28,24 +30,48 @@ interface FactFields {
   readonly sent: Form | undefined;
 }
 
+interface CostField {
+  readonly optional?: boolean;
+  /** Instead of the cost of the model. */
+  readonly of?: object | undefined;
+  /** Of long prompts. */
+  readonly band?: number;
+}
+
 export function factFields({ language, format }: UserVisit, { type, at, cost, model, sent }: FactFields): Html {
   const words = MODEL_WORDS[language];
   const readValue = (name: string, first: string) => (sent?.has(name) ? sent.text(name) : first);
-  const costField = (price: PriceField, optional = false) => {
-    const name = nameFactField(price, at);
-    const known = (cost as Partial<Record<PriceField, unknown>> | undefined)?.[price];
+  const costField = (
+    price: PriceField,
+    { optional = false, of = cost as object | undefined, band }: CostField = {},
+  ) => {
+    const name = nameFactField(price, at, band);
+    const known = (of as Partial<Record<PriceField, unknown>> | undefined)?.[price];
     const value = readValue(name, typeof known === 'string' ? format.decimalTyped(known) : '');
-    return field({ name, label: words.costs[price], value, inputmode: 'decimal', optional });
+    const label = band === undefined ? words.costs[price] : words.bandCost(words.costs[price]);
+    return field({ name, label, value, inputmode: 'decimal', optional });
   };
   const required = PRICE_FIELDS[type].map((price) => costField(price));
   if (type !== 'text') return html`${required}`;
-  const extras = html`<details${cost !== undefined && html` open`}><summary>${words.extras}</summary><p class="hint">${words.extrasHint}</p>${EXTRA_PRICE_FIELDS.map((price) => costField(price, true))}</details>`;
+  const extras = html`<details${cost !== undefined && html` open`}><summary>${words.extras}</summary><p class="hint">${words.extrasHint}</p>${EXTRA_PRICE_FIELDS.map((price) => costField(price, { optional: true }))}</details>`;
+  const known = listBands(cost);
+  const bandFields = (band: number) => {
+    const name = nameFactField('above', at, band);
+    const value = readValue(name, String(known[band]?.above ?? ''));
+    const costs = [...PRICE_FIELDS.text, ...EXTRA_PRICE_FIELDS];
+    return html`${field({ name, label: words.above, value, inputmode: 'numeric', optional: true })}${costs.map((price) => costField(price, { optional: true, of: known[band], band }))}`;
+  };
+  // One more than there are, for another.
+  const count = (sent && countBands(sent, at)) || known.length + 1;
+  const isLong = (band: number) => readValue(nameFactField('above', at, band), String(known[band]?.above ?? '')) !== '';
+  const numbers = Array.from({ length: count }, (_, band) => band);
+  const bands = html`<details${numbers.some(isLong) && html` open`}><summary>${words.bands}</summary><p class="hint">${words.bandsHint}</p>${numbers.map(bandFields)}</details>`;
   const sizes = SIZE_FIELDS.map((size) => {
     const name = nameFactField(size, at);
     const value = readValue(name, String(model?.[size] ?? ''));
     return field({ name, label: words.sizes[size], hint: words.sizeHint, value, inputmode: 'numeric', optional: true });
   });
-  return html`${required}${extras}${cost && 'bands' in cost && html`<p class="hint">${words.bandsHint}</p>`}${sizes}`;
+  return html`${required}${extras}${bands}${sizes}`;
 }
 
 export function currencyField({ services, language }: UserVisit, chosen: string | undefined): Html {

@@ -3,7 +3,7 @@ import { isOneLine } from '../../base/one-line.ts';
 import type { CostEntry } from '../../catalog/cost.ts';
 import type { LayerModel, ModelFacts } from '../../catalog/layer-edits.ts';
 import type { OverrideEntry } from '../../catalog/overrides.ts';
-import type { PriceEntry, TextPriceEntry } from '../../catalog/price.ts';
+import type { PriceBandEntry, PriceEntry } from '../../catalog/price.ts';
 import { AMOUNT_MAX, formatRub, parseRub } from '../../money/money.ts';
 import type { Form } from '../forms.ts';
 import type { ModelProblem } from './model-words.ts';
@@ -93,8 +93,10 @@ export function readFacts(sent: Form, { type, at, known }: FactsRead): ModelFact
   const price = readPrices(type, (name) => sent.text(nameFactField(name, at)));
   if (!price) return 'cost';
   const currency = sent.text('currency');
-  const cost: CostEntry = { currency, ...price, ...pickBands(known, currency) };
-  if (type !== 'text') return { cost };
+  if (type !== 'text') return { cost: { currency, ...price } };
+  const bands = sent.has(nameFactField('above', at, 0)) ? readBands(sent, at) : pickBands(known, currency);
+  if (!bands) return 'bands';
+  const cost: CostEntry = { currency, ...price, ...(bands.length > 0 && { bands }) };
   const typed = SIZE_FIELDS.map((name) => [name, sent.text(nameFactField(name, at)).trim()] as const);
   const sizes = typed.filter(([, size]) => size !== '').map(([name, size]) => [name, readCount(size)] as const);
   if (sizes.some(([, size]) => size === undefined)) return 'size';
@@ -104,9 +106,13 @@ export function readFacts(sent: Form, { type, at, known }: FactsRead): ModelFact
   return { cost, ...Object.fromEntries<number | boolean | undefined>([...sizes, ...able]) };
 }
 
-/** The name of a field of a model, of which a form may have several. */
-export function nameFactField(name: PriceField | (typeof SIZE_FIELDS)[number], at: number): string {
-  return `${name}-${at}`;
+/** The name of a field of a model, of which a form may have several, or of one of its costs of long prompts. */
+export function nameFactField(
+  name: PriceField | 'above' | (typeof SIZE_FIELDS)[number],
+  at: number,
+  band?: number,
+): string {
+  return band === undefined ? `${name}-${at}` : `${name}-${at}-${band}`;
 }
 
 /** Not that of a price: a model may take audio, and audio may have a price. */
@@ -114,9 +120,35 @@ export function nameAbilityField(ability: string): string {
   return `can-${ability}`;
 }
 
-/** The form has no fields for the prices of long prompts: those that are known stay. */
-function pickBands(known: CostEntry | undefined, currency: string): Pick<TextPriceEntry, 'bands'> {
-  return known?.currency === currency && 'bands' in known && known.bands ? { bands: known.bands } : {};
+/** Of a form without fields for them, those that are known stay. */
+function pickBands(known: CostEntry | undefined, currency: string): readonly PriceBandEntry[] {
+  return known?.currency === currency ? listBands(known) : [];
+}
+
+/** The costs of long prompts. */
+export function listBands(cost: CostEntry | undefined): readonly PriceBandEntry[] {
+  return cost && 'bands' in cost ? (cost.bands ?? []) : [];
+}
+
+/** How many costs of long prompts a form has fields for. */
+export function countBands(sent: Form, at: number): number {
+  let count = 0;
+  while (sent.has(nameFactField('above', at, count))) count += 1;
+  return count;
+}
+
+/** Those that are not left empty; undefined if one is incomplete, malformed, or there twice. */
+function readBands(sent: Form, at: number): readonly PriceBandEntry[] | undefined {
+  const names = ['above', ...PRICE_FIELDS.text, ...EXTRA_PRICE_FIELDS] as const;
+  const bands: PriceBandEntry[] = [];
+  for (let band = 0; band < countBands(sent, at); band += 1) {
+    const read = (name: PriceField | 'above') => sent.text(nameFactField(name, at, band)).trim();
+    if (names.every((name) => read(name) === '')) continue;
+    const [above, prices] = [readCount(read('above')), readPrices('text', read)];
+    if (above === undefined || !prices || bands.some((other) => other.above === above)) return undefined;
+    bands.push({ above, ...(prices as Omit<PriceBandEntry, 'above'>) });
+  }
+  return bands.toSorted((one, other) => one.above - other.above);
 }
 
 /** Undefined if a price is missing or malformed. */
