@@ -7,6 +7,7 @@ import type {
   Reasoning,
   TextCall,
 } from '../../lib/upstream/contract/provider.ts';
+import { writeSchema } from './schema.ts';
 
 export interface Settings extends AccountSettings {
   /** The effort sent for no reasoning: `low` for models that cannot do without, and know no less. */
@@ -33,7 +34,7 @@ export function buildResponsesBody(
   };
   return (base64) => ({
     ...placeInstructions(responses.body(call, base64, quirks), format?.type === 'json'),
-    ...(format && { text: { format: { ...format, type: format.type === 'json' ? 'json_object' : 'json_schema' } } }),
+    ...(format && { text: { format: format.type === 'json' ? { type: 'json_object' } : writeSchema(format) } }),
     ...(wanted && { reasoning: wanted }),
     // Nothing is stored there, so that reasoning can only go on from what comes back with the next request.
     ...(mayReason && reasoning?.mode !== 'off' && { include: ['reasoning.encrypted_content'] }),

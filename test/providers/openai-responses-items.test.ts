@@ -55,7 +55,7 @@ describe('openai-responses: items', () => {
     [
       { format: { type: 'json-schema', name: 'place', schema } },
       {},
-      { text: { format: { type: 'json_schema', name: 'place', schema } } },
+      { text: { format: { type: 'json_schema', name: 'place', schema, strict: false } } },
     ],
     [{ reasoning: { mode: 'on', effort: 'high' } }, {}, { reasoning: { effort: 'high' } }],
     [
