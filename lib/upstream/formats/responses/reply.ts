@@ -115,14 +115,20 @@ export class ResponsesReply implements AnswerReader {
 
   #takeItem(event: JsonObject, isDone: boolean, out: AnswerWriter): void {
     const item = readFields(event.item);
-    const { type } = item;
-    const id = item.id ?? undefined;
-    const known = this.#findKnown(event, `${type}`, id) ?? (isDone ? this.#findOpen(event, `${type}`) : undefined);
-    const isOver = isDone ? known?.isDone && (lacksIndexAndId(event, id) || isOtherCall(known, item)) : known?.isBegun;
-    const isNew = !known || known.type !== type || isOver;
-    const found = isNew ? this.#add(new Item(`${type}`, id, this.#texts), event.output_index) : known;
+    const found = this.#matchItem(event, item, isDone) ?? this.#add(`${item.type}`, item.id, event.output_index);
     if (isDone) found.complete(item, out);
     else found.begin(item, out);
+  }
+
+  /** The item that begins or is done; undefined if no event has brought it yet. */
+  #matchItem(event: JsonObject, item: JsonObject, isDone: boolean): Item | undefined {
+    const type = `${item.type}`;
+    const id = item.id ?? undefined;
+    const known = this.#findKnown(event, type, id) ?? (isDone ? this.#findOpen(event, type) : undefined);
+    if (!known || known.type !== item.type) return undefined;
+    if (!isDone) return known.isBegun ? undefined : known;
+    const isOther = known.isDone && (lacksIndexAndId(event, id) || isOtherCall(known, item));
+    return isOther ? undefined : known;
   }
 
   /** By index; where a server has none, or one for several types of items, by id, else the last one. */
@@ -143,12 +149,11 @@ export class ResponsesReply implements AnswerReader {
 
   #find(event: JsonObject, type: string): Item {
     const known = this.#findKnown(event, type) ?? this.#findOpen(event, type);
-    return known?.type === type
-      ? known
-      : this.#add(new Item(type, event.item_id ?? undefined, this.#texts), event.output_index);
+    return known?.type === type ? known : this.#add(type, event.item_id, event.output_index);
   }
 
-  #add(item: Item, index: unknown): Item {
+  #add(type: string, id: unknown, index?: unknown): Item {
+    const item = new Item(type, id ?? undefined, this.#texts);
     this.#items.push(item);
     if (item.id !== undefined) this.#byId.set(item.id, item);
     if (index !== undefined && index !== null) this.#byIndex.set(index, item);
@@ -177,7 +182,7 @@ export class ResponsesReply implements AnswerReader {
     const byId = items.map((item) => before.takeById(item));
     for (const [at, item] of items.entries()) {
       const known = byId[at] ?? before.takeByName(item);
-      (known ?? this.#add(new Item(`${item.type}`, item.id ?? undefined, this.#texts), undefined)).complete(item, out);
+      (known ?? this.#add(`${item.type}`, item.id)).complete(item, out);
     }
   }
 }
