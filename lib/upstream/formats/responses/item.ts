@@ -3,7 +3,8 @@ import type { AnswerWriter, JsonObject } from '../../contract/provider.ts';
 import { readFields } from '../../host/fields.ts';
 import { readResponsesAnnotation } from '../citations.ts';
 import { CUSTOM_INPUT } from '../tools.ts';
-import { printText, WrittenText } from './written-text.ts';
+import { type PartKind, Parts } from './parts.ts';
+import { printText, type WrittenText } from './written-text.ts';
 
 /** The format of items that reasoning goes back as: JSON. */
 export const RESPONSES_STATE = 'responses';
@@ -20,17 +21,11 @@ export function readPhase({ phase }: JsonObject): string | undefined {
   return typeof phase === 'string' && /^[a-z_]{1,32}$/.test(phase) ? phase : undefined;
 }
 
-/** What a part is of: a message, the input of a custom call, or reasoning, which may have a summary too. */
-type PartKind = 'output' | 'input' | 'text' | 'summary';
-
 /** What events call a text of a message. */
 type TextName = 'output_text' | 'refusal';
 
 /** Stands between the parts of a summary. */
 const PARAGRAPH = '\n\n';
-
-/** How many parts a text of an unknown number is compared with. */
-const BEGUN_MAX = 16;
 
 /** The texts of one answer. */
 export interface AnswerTexts {
@@ -53,9 +48,7 @@ export class Item {
   #hasImage = false;
   #isInputClosed = false;
   /** The writer knows a message's parts by these objects, and every other item by itself. */
-  readonly #parts = new Map<string, WrittenText>();
-  /** Those that the server said begin. */
-  #begun: Map<PartKind, WrittenText[]> | undefined;
+  readonly #parts = new Parts();
 
   /** The part of the reasoning that was written last. */
   #thought: WrittenText | undefined;
@@ -92,7 +85,7 @@ export class Item {
 
   addText(event: JsonObject, name: TextName, out: AnswerWriter): void {
     const { delta } = event;
-    if (typeof delta === 'string') this.#addText(this.#findPart('output', readPartIndex(event)), delta, name, out);
+    if (typeof delta === 'string') this.#addText(this.#parts.find('output', readPartIndex(event)), delta, name, out);
   }
 
   #addText(part: WrittenText, delta: string, name: TextName, out: AnswerWriter): void {
@@ -111,13 +104,13 @@ export class Item {
 
   #completeText(index: unknown, whole: unknown, name: TextName, out: AnswerWriter): void {
     if (typeof whole !== 'string') return;
-    const part = this.#findPartOfText('output', index, whole);
+    const part = this.#parts.findOfText('output', index, whole);
     this.#addText(part, part.findMissing(whole), name, out);
   }
 
   annotate(event: JsonObject, out: AnswerWriter): void {
     const { annotation_index: place, annotation } = event;
-    this.#annotate(this.#findPart('output', readPartIndex(event)), place, annotation, out);
+    this.#annotate(this.#parts.find('output', readPartIndex(event)), place, annotation, out);
   }
 
   /** `place`: its number among the annotations of the part, below `annotated` if it was written before. */
@@ -131,8 +124,7 @@ export class Item {
 
   /** A part without content yet. */
   beginPart(event: JsonObject, kind: PartKind): void {
-    const index = readPartIndex(event);
-    this.#noteBegun(kind, this.#parts.get(namePart(kind, index)) ?? this.#addPart(kind, index));
+    this.#parts.begin(kind, readPartIndex(event));
   }
 
   completePart(event: JsonObject, kind: PartKind, out: AnswerWriter): void {
@@ -146,7 +138,7 @@ export class Item {
     else {
       this.#completeText(index, text, 'output_text', out);
       if (!Array.isArray(annotations)) return;
-      const written = this.#findPart('output', index);
+      const written = this.#parts.find('output', index);
       for (const [place, annotation] of annotations.entries()) this.#annotate(written, place, annotation, out);
     }
   }
@@ -180,8 +172,8 @@ export class Item {
   /** The input of a custom tool becomes the only argument of the function that stands for it. */
   takeInput({ delta, input: whole }: JsonObject, out: AnswerWriter): void {
     if (this.#isInputClosed) return;
-    const opening = this.#parts.size > 0 ? '' : `{"${CUSTOM_INPUT}":"`;
-    const part = this.#findPart('input', 0);
+    const opening = this.#parts.hasAny ? '' : `{"${CUSTOM_INPUT}":"`;
+    const part = this.#parts.find('input', 0);
     const text = typeof delta === 'string' ? delta : part.findMissing(`${whole ?? ''}`);
     part.add(text);
     out.tool({ block: this, json: opening + JSON.stringify(text).slice(1, -1) });
@@ -192,7 +184,7 @@ export class Item {
     const { delta, text } = event;
     const index = readPartIndex(event);
     const kind = name === 'reasoning_text' ? 'text' : 'summary';
-    if (typeof delta === 'string') this.#addThought(this.#findPart(kind, index), delta, out);
+    if (typeof delta === 'string') this.#addThought(this.#parts.find(kind, index), delta, out);
     else this.#completeThoughtPart(kind, index, text, out);
   }
 
@@ -210,7 +202,7 @@ export class Item {
 
   #completeThoughtPart(kind: PartKind, index: unknown, text: unknown, out: AnswerWriter): void {
     if (typeof text !== 'string') return;
-    const part = this.#findPartOfText(kind, index, text);
+    const part = this.#parts.findOfText(kind, index, text);
     // Some servers call a summary at the end what was none before, or the other way round.
     const isKnown = part.length === 0 && this.#isWritten(text);
     if (!isKnown) this.#addThought(part, part.findMissing(text), out);
@@ -241,42 +233,11 @@ export class Item {
     this.#hasState = true;
     out.state({ format: RESPONSES_STATE, value: JSON.stringify(kept) }, this);
   }
-
-  /** Where a server has begun parts, a number that none of them has means the last one. */
-  #findPart(kind: PartKind, index: unknown): WrittenText {
-    return this.#parts.get(namePart(kind, index)) ?? this.#begun?.get(kind)?.at(-1) ?? this.#addPart(kind, index);
-  }
-
-  /** The same for a whole text: such a number means the part whose text it continues, one of the last. */
-  #findPartOfText(kind: PartKind, index: unknown, whole: string): WrittenText {
-    const numbered = this.#parts.get(namePart(kind, index));
-    if (numbered) return numbered;
-    const begun = this.#begun?.get(kind)?.slice(-BEGUN_MAX);
-    return begun?.find((part) => part.isBeginningOf(whole)) ?? this.#addPart(kind, index);
-  }
-
-  #noteBegun(kind: PartKind, part: WrittenText): void {
-    this.#begun ??= new Map();
-    const begun = this.#begun.get(kind);
-    if (!begun) this.#begun.set(kind, [part]);
-    else if (begun.at(-1) !== part) begun.push(part);
-  }
-
-  #addPart(kind: PartKind, index: unknown): WrittenText {
-    const part = new WrittenText();
-    this.#parts.set(namePart(kind, index), part);
-    return part;
-  }
 }
 
 /** The number of the part that an event is about: a summary numbers its parts apart. */
 function readPartIndex({ content_index: index, summary_index: ofSummary }: JsonObject): unknown {
   return index ?? ofSummary;
-}
-
-/** A server that numbers no parts has one of each kind. */
-function namePart(kind: PartKind, index: unknown): string {
-  return `${kind} ${index ?? 0}`;
 }
 
 function readItems(value: unknown): readonly JsonObject[] {
