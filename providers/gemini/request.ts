@@ -7,6 +7,7 @@ import type {
   Reasoning,
   Sampling,
   TextCall,
+  Tools,
 } from '../../lib/upstream/contract/provider.ts';
 
 export interface Settings extends AccountSettings {
@@ -29,7 +30,8 @@ function findNoSignature(model: string): string | undefined {
 }
 
 export function buildGeminiTextBody(call: TextCall, { thinking }: Settings, { contents }: Host): JsonBody {
-  const { model, maxTokens, format, reasoning, stops, sampling } = call;
+  const { model, maxTokens, tools, reasoning, stops, sampling } = call;
+  const format = isDemanded(tools) ? undefined : call.format;
   return (base64) => ({
     ...contents.body(call, base64, { noSignature: findNoSignature(model) }),
     generationConfig: {
@@ -41,6 +43,11 @@ export function buildGeminiTextBody(call: TextCall, { thinking }: Settings, { co
       ...(reasoning && writeThinkingConfig(reasoning, thinking)),
     },
   });
+}
+
+/** A required call leaves no answer to give a form to, and the two together are refused. */
+function isDemanded(tools: Tools | undefined): boolean {
+  return tools?.choice === 'any' || typeof tools?.choice === 'object';
 }
 
 /** A larger seed is refused, and so are penalties, by every model after Gemini 2.0. */

@@ -1,6 +1,6 @@
 // What a Gemini model is asked for besides the messages: the form of the answer, and thinking in the way it takes.
 import { expect } from 'chai';
-import type { ImageCall, OutputFormat, Reasoning, TextCall } from '../../lib/upstream/contract/provider.ts';
+import type { ImageCall, OutputFormat, Reasoning, TextCall, Tools } from '../../lib/upstream/contract/provider.ts';
 import plugin from '../../providers/gemini/index.ts';
 import { itLong } from '../../testkit/long.ts';
 import { HELLO, useVendor } from '../../testkit/vendor.ts';
@@ -10,6 +10,7 @@ const ANSWER = 'data: {"candidates":[{"content":{"parts":[{"text":"Hi"}]},"finis
 
 const schema = { type: 'object' };
 const SHAPED: OutputFormat = { type: 'json-schema', name: 'place', schema };
+const tools = (choice: Tools['choice'] & {}): Tools => ({ list: [{ name: 'look', schema }], choice });
 const on = (effort: 'minimal' | 'high' | 'xhigh' | 'max', budgetTokens?: number): Reasoning => ({
   mode: 'on',
   effort,
@@ -29,6 +30,11 @@ describe('gemini: form of the answer and thinking', () => {
   const rows: readonly (readonly [call: Partial<TextCall>, options: object, config: object])[] = [
     [{ format: { type: 'json' } }, {}, json],
     [{ format: SHAPED }, {}, { ...json, responseJsonSchema: schema }],
+    [{ format: SHAPED, tools: tools('auto') }, {}, { ...json, responseJsonSchema: schema }],
+    [{ format: SHAPED, tools: tools('none') }, {}, { ...json, responseJsonSchema: schema }],
+    // Refused beside a call that is required.
+    [{ format: SHAPED, tools: tools('any') }, {}, {}],
+    [{ format: { type: 'json' }, tools: tools({ name: 'look' }) }, {}, {}],
     [{ reasoning: on('minimal', 1024) }, {}, shows({ thinkingLevel: 'minimal' })],
     [{ reasoning: on('high') }, {}, shows({ thinkingLevel: 'high' })],
     [{ reasoning: on('xhigh') }, {}, shows({ thinkingLevel: 'high' })],
