@@ -7,33 +7,14 @@ import { MAX_TOKENS_DEFAULT, MAX_TOKENS_MAXIMUM } from '../../base/token-limits.
 import { spendingFields } from '../spending.ts';
 import { documentAs, optional, required } from './fields.ts';
 
-/** The fields of a request apart from the contents of its messages, which each dialect reads itself. */
+/** What both dialects with messages have; the contents of the messages each of them reads itself. */
 export interface TextFields {
   readonly model: string;
   readonly messages: readonly unknown[];
   readonly max_tokens?: number | null;
   readonly max_completion_tokens?: number | null;
   readonly stream?: boolean | null;
-  readonly system?: string | readonly unknown[] | null;
-  readonly tools?: readonly unknown[] | null;
-  readonly tool_choice?: unknown;
-  readonly parallel_tool_calls?: boolean | null;
-  readonly response_format?: object | null;
-  readonly reasoning_effort?: string | null;
-  readonly reasoning?: object | null;
-  readonly output_config?: object | null;
-  readonly output_format?: object | null;
-  readonly thinking?: object | null;
-  readonly enable_thinking?: unknown;
-  readonly stop?: string | readonly unknown[] | null;
-  readonly stop_sequences?: readonly unknown[] | null;
   readonly cache_control?: object | null;
-  readonly metadata?: Readonly<Record<string, unknown>> | null;
-  readonly context_management?: Readonly<Record<string, unknown>> | null;
-  readonly prompt_cache_key?: string | null;
-  readonly prompt_cache_retention?: string | null;
-  readonly functions?: readonly unknown[] | null;
-  readonly function_call?: unknown;
 }
 
 /** Fields that clients send and most models do not see; all other unknown fields are ignored too. */

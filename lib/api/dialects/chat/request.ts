@@ -7,15 +7,15 @@ import { readMessages } from '../messages.ts';
 import { readOtherThinking, readReasoning, readResponseFormat } from '../output.ts';
 import { readSampling } from '../sampling.ts';
 import { readStops } from '../stops.ts';
-import { readMaxTokens, refuseThread, type TextFields } from '../text-fields.ts';
-import { chatFields } from './schema.ts';
+import { readMaxTokens, refuseThread } from '../text-fields.ts';
+import { type ChatFields, chatFields } from './schema.ts';
 import { createSpeakerPrefix } from './speakers.ts';
 import { readCallEcho, readChatTools } from './tools.ts';
 
 export function parseChatRequest(body: unknown): TextRequest {
   refuseThread(body);
   refuseMisplacedBody(body, { needs: 'messages', has: 'input', path: '/api/v1/responses' });
-  const fields = checkFields<TextFields>(chatFields, body);
+  const fields = checkFields<ChatFields>(chatFields, body);
   const tools = readChatTools(fields);
   const { system, messages, ...contents } = readMessages(fields.messages, {
     prefixSpeaker: createSpeakerPrefix(fields.messages),

@@ -3,8 +3,19 @@ import { cacheControlField, cacheFields } from '../cache.ts';
 import { body } from '../fields.ts';
 import { chatThinkingFields, reasoningEffortField, reasoningField, responseFormatField } from '../output.ts';
 import { stopField } from '../stops.ts';
-import { textFields } from '../text-fields.ts';
-import { chatToolFields } from './tools.ts';
+import { type TextFields, textFields } from '../text-fields.ts';
+import { type ChatToolFields, chatToolFields } from './tools.ts';
+
+export interface ChatFields extends TextFields, ChatToolFields {
+  readonly response_format?: object | null;
+  readonly reasoning_effort?: string | null;
+  readonly reasoning?: object | null;
+  readonly thinking?: object | null;
+  readonly enable_thinking?: unknown;
+  readonly stop?: string | readonly unknown[] | null;
+  readonly prompt_cache_key?: string | null;
+  readonly prompt_cache_retention?: string | null;
+}
 
 export const chatFields = body({
   ...textFields({

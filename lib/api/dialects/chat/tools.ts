@@ -6,11 +6,19 @@ import type { RequestTools } from '../../../calls/text/request.ts';
 import { CHAT_TOOL } from '../../../upstream/formats/tools.ts';
 import { describeCustomTool, readCustomTool } from '../custom-tool.ts';
 import { documentAs, invalidField, optional } from '../fields.ts';
-import type { TextFields } from '../text-fields.ts';
 import { CHOICE_WORDS, type Chosen, chatTool, parallelField, readChoice, readTools, toolsField } from '../tools.ts';
 import type { CallEcho } from './call-shape.ts';
 
-export function readChatTools(fields: TextFields): RequestTools | undefined {
+/** As written; old clients have functions. */
+export interface ChatToolFields {
+  readonly tools?: readonly unknown[] | null;
+  readonly tool_choice?: unknown;
+  readonly parallel_tool_calls?: boolean | null;
+  readonly functions?: readonly unknown[] | null;
+  readonly function_call?: unknown;
+}
+
+export function readChatTools(fields: ChatToolFields): RequestTools | undefined {
   const { tools, choice: given, choiceField, single } = isLegacy(fields) ? readFunctions(fields) : listTools(fields);
   const chosen = given == null ? {} : readChoice(given, readChosenTool);
   const customs = new Map(listCustoms(fields).map((custom) => [readName(custom), readCustomTool(flatten(custom))]));
@@ -18,7 +26,7 @@ export function readChatTools(fields: TextFields): RequestTools | undefined {
 }
 
 /** What the answer has to know: clients are answered in the shape that they ask in. */
-export function readCallEcho(fields: TextFields): { readonly echo?: CallEcho } {
+export function readCallEcho(fields: ChatToolFields): { readonly echo?: CallEcho } {
   if (isLegacy(fields)) return { echo: { functions: true } };
   const customNames = listCustoms(fields).map(readName);
   return customNames.length > 0 ? { echo: { customNames } } : {};
@@ -26,7 +34,7 @@ export function readCallEcho(fields: TextFields): { readonly echo?: CallEcho } {
 
 type WireTool = Readonly<Record<string, unknown>>;
 
-function listCustoms({ tools }: TextFields): readonly WireTool[] {
+function listCustoms({ tools }: ChatToolFields): readonly WireTool[] {
   return (tools ?? []).map(findCustom).filter((custom) => custom !== undefined);
 }
 
@@ -63,18 +71,18 @@ function flatten({ name, description, format }: WireTool) {
   return { name, description, format: isRecord(grammar) ? { type: 'grammar', ...grammar } : format };
 }
 
-/** Old clients have `functions`, and `function_call` to choose one. */
-function isLegacy({ tools, functions }: TextFields): boolean {
+/** `functions`, and `function_call` to choose one. */
+function isLegacy({ tools, functions }: ChatToolFields): boolean {
   return (tools ?? []).length === 0 && functions != null;
 }
 
-function listTools({ tools, tool_choice: choice, parallel_tool_calls: parallel }: TextFields) {
+function listTools({ tools, tool_choice: choice, parallel_tool_calls: parallel }: ChatToolFields) {
   const choiceField = 'tool_choice.function.name';
   return { tools: tools?.map(describeTool), choice, choiceField, single: parallel === false };
 }
 
 /** They are called one at a time. */
-function readFunctions({ functions, function_call: choice }: TextFields) {
+function readFunctions({ functions, function_call: choice }: ChatToolFields) {
   const tools = functions?.map((each) => ({ type: 'function', function: each }));
   const choiceField = 'function_call.name';
   if (!isRecord(choice)) return { tools, choice, choiceField, single: true };

@@ -4,7 +4,12 @@ import { list, object, text } from '../../../base/json-schema.ts';
 import { isRecord } from '../../../base/record.ts';
 import type { TextRequest } from '../../../calls/text/request.ts';
 import { documentAs, invalidField, optional } from '../fields.ts';
-import type { TextFields } from '../text-fields.ts';
+
+/** As written. */
+export interface MessageFormatFields {
+  readonly metadata?: Readonly<Record<string, unknown>> | null;
+  readonly context_management?: Readonly<Record<string, unknown>> | null;
+}
 
 const USER_CHARACTERS_MAX = 1024;
 const EDITS_MAX = 20;
@@ -41,12 +46,12 @@ export const messageFormatFields = {
 };
 
 /** Throws 400 faults that name the field. */
-export function readMessageFormatFields(fields: TextFields): Pick<TextRequest, 'messageFields'> {
+export function readMessageFormatFields(fields: MessageFormatFields): Pick<TextRequest, 'messageFields'> {
   const messageFields = { ...readMetadata(fields.metadata), ...readContextManagement(fields.context_management) };
   return Object.keys(messageFields).length > 0 ? { messageFields } : {};
 }
 
-function readMetadata(given: TextFields['metadata']): object {
+function readMetadata(given: MessageFormatFields['metadata']): object {
   const user = given?.user_id;
   if (user === undefined || user === null) return {};
   if (typeof user !== 'string' || user.length > USER_CHARACTERS_MAX) {
@@ -55,7 +60,7 @@ function readMetadata(given: TextFields['metadata']): object {
   return { metadata: { user_id: user } };
 }
 
-function readContextManagement(given: TextFields['context_management']): object {
+function readContextManagement(given: MessageFormatFields['context_management']): object {
   const edits = given?.edits;
   if (edits === undefined || edits === null) return {};
   const field = 'context_management.edits';

@@ -7,15 +7,15 @@ import { readMessages, readSystem } from '../messages.ts';
 import { readOutputConfig, readThinking } from '../output.ts';
 import { readSampling } from '../sampling.ts';
 import { readStops } from '../stops.ts';
-import { readMaxTokens, refuseThread, type TextFields } from '../text-fields.ts';
+import { readMaxTokens, refuseThread } from '../text-fields.ts';
 import { findEffort } from './effort.ts';
 import { readMessageFormatFields } from './fields.ts';
-import { messageFields } from './schema.ts';
+import { type MessageFields, messageFields } from './schema.ts';
 import { readMessageTools } from './tools.ts';
 
 export function parseMessageRequest(body: unknown): TextRequest {
   refuseThread(body);
-  const fields = checkFields<TextFields>(messageFields, body);
+  const fields = checkFields<MessageFields>(messageFields, body);
   const tools = readMessageTools(fields);
   const { system, messages, ...contents } = readMessages(fields.messages);
   const prompt = [...readSystem(fields.system), ...system];

@@ -6,9 +6,17 @@ import { cacheControlField } from '../cache.ts';
 import { body, documentAs, optional } from '../fields.ts';
 import { outputConfigField, outputFormatField, thinkingField } from '../output.ts';
 import { stopSequencesField } from '../stops.ts';
-import { textFields } from '../text-fields.ts';
-import { messageFormatFields } from './fields.ts';
-import { messageToolFields } from './tools.ts';
+import { type TextFields, textFields } from '../text-fields.ts';
+import { type MessageFormatFields, messageFormatFields } from './fields.ts';
+import { type MessageToolFields, messageToolFields } from './tools.ts';
+
+export interface MessageFields extends TextFields, MessageToolFields, MessageFormatFields {
+  readonly system?: string | readonly unknown[] | null;
+  readonly output_config?: object | null;
+  readonly output_format?: object | null;
+  readonly thinking?: object | null;
+  readonly stop_sequences?: readonly unknown[] | null;
+}
 
 export const messageFields = body({
   ...textFields({

@@ -6,11 +6,17 @@ import type { RequestTools } from '../../../calls/text/request.ts';
 import type { Tools } from '../../../upstream/contract/provider.ts';
 import { MESSAGE_TOOL } from '../../../upstream/formats/tools.ts';
 import { documentAs, invalidField, optional } from '../fields.ts';
-import type { TextFields } from '../text-fields.ts';
 import { messageTool, readTools, toolsField } from '../tools.ts';
 import { changeTools } from './tool-changes.ts';
 
-export function readMessageTools({ tools, messages, tool_choice: given }: TextFields): RequestTools | undefined {
+/** As written; messages may change the tools. */
+export interface MessageToolFields {
+  readonly tools?: readonly unknown[] | null;
+  readonly tool_choice?: unknown;
+  readonly messages: readonly unknown[];
+}
+
+export function readMessageTools({ tools, messages, tool_choice: given }: MessageToolFields): RequestTools | undefined {
   const { type, name, disable_parallel_tool_use: single } = isRecord(given) ? given : {};
   if (single != null && typeof single !== 'boolean') {
     throw invalidField('tool_choice.disable_parallel_tool_use', 'must be a boolean, true or false');

@@ -1,7 +1,6 @@
 // What becomes of the tools of a chat, in the shapes of today and of old clients.
 import { expect } from 'chai';
-import { readCallEcho, readChatTools } from '../../../../lib/api/dialects/chat/tools.ts';
-import type { TextFields } from '../../../../lib/api/dialects/text-fields.ts';
+import { type ChatToolFields, readCallEcho, readChatTools } from '../../../../lib/api/dialects/chat/tools.ts';
 
 const SCHEMA = { type: 'object', properties: {} };
 const F = {
@@ -13,7 +12,7 @@ const patch = (format?: unknown) => ({ type: 'custom', custom: { name: 'patch', 
 const GRAMMAR = { type: 'grammar', syntax: 'lark', definition: 'x' };
 const functions = [{ name: 'f' }, { name: 'g' }];
 
-const read = (fields: object) => readChatTools(fields as TextFields);
+const read = (fields: object) => readChatTools(fields as ChatToolFields);
 const allow = (mode: string, ...tools: object[]) => ({ type: 'allowed_tools', allowed_tools: { mode, tools } });
 
 function refusal(fields: object): string {
@@ -93,7 +92,7 @@ describe('the tools of a chat', () => {
       expect(tool).to.deep.include({ name: 'patch', description });
       expect(tool?.schema).to.have.deep.property('required', ['input']);
       expect(tool?.custom).to.deep.equal({ description: 'Patches.', ...(kept !== undefined && { format: kept }) });
-      expect(readCallEcho(fields as unknown as TextFields)).to.deep.equal({ echo: { customNames: ['patch'] } });
+      expect(readCallEcho(fields as unknown as ChatToolFields)).to.deep.equal({ echo: { customNames: ['patch'] } });
     });
   }
 
@@ -101,7 +100,7 @@ describe('the tools of a chat', () => {
     const flat = { type: 'custom', name: 'patch', description: 'Patches.', format: GRAMMAR };
     const fields = { tools: [F, flat], tool_choice: { type: 'custom', name: 'patch' } };
     expect(read(fields)).to.deep.equal(read({ ...fields, tools: [F, patch(GRAMMAR)] }));
-    expect(readCallEcho(fields as unknown as TextFields)).to.deep.equal({ echo: { customNames: ['patch'] } });
+    expect(readCallEcho(fields as unknown as ChatToolFields)).to.deep.equal({ echo: { customNames: ['patch'] } });
     const { parameters } = F.function;
     for (const type of [undefined, null, 'custom']) {
       const given = {
@@ -116,7 +115,7 @@ describe('the tools of a chat', () => {
         { name: 'f', description: 'd', schema: parameters, cache: { ttl: '5m' } },
         { name: 'g', schema: SCHEMA },
       ]);
-      expect(readCallEcho(tools as unknown as TextFields)).to.deep.equal({});
+      expect(readCallEcho(tools as unknown as ChatToolFields)).to.deep.equal({});
     }
   });
 
@@ -140,7 +139,7 @@ describe('the tools of a chat', () => {
       list: [{ name: 'g', schema: SCHEMA }],
     });
     const echoes = [{}, { tools: [G] }, { tools: [G], functions }, { functions }, { tools: [], functions }];
-    expect(echoes.map((fields) => readCallEcho(fields as TextFields))).to.deep.equal([
+    expect(echoes.map((fields) => readCallEcho(fields as ChatToolFields))).to.deep.equal([
       {},
       {},
       {},
