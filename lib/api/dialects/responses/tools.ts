@@ -62,33 +62,24 @@ export function readResponsesTools(
   { tools: given, tool_choice: choice, parallel_tool_calls: parallel }: ToolFields,
   added: readonly PlacedTool[] = [],
 ): ReadResponsesTools {
-  const listed: ListedTools = { functions: [], places: new Map(), names: new Map(), customs: new Map() };
-  for (const [at, tool] of (given ?? []).entries()) listTool(tool, `tools[${at}]`, listed);
-  for (const { tool, field } of added) listTool(tool, field, listed, { replaces: true });
+  const listed = new ListedTools();
+  for (const [at, tool] of (given ?? []).entries()) listed.add(tool, `tools[${at}]`);
+  for (const { tool, field } of added) listed.add(tool, field, { replaces: true });
+  const { functions, names, customs, hosted } = listed;
   const chosen = choice == null ? {} : readChoice(choice, readChosenTool);
-  if (chosen.choice === 'any' && listed.functions.length === 0 && listed.hosted !== undefined) {
-    throw invalidField('tool_choice', `requires a call, but ${notHere(listed.hosted)}`);
+  if (chosen.choice === 'any' && functions.length === 0 && hosted !== undefined) {
+    throw invalidField('tool_choice', `requires a call, but ${notHere(hosted)}`);
   }
   const tools = readTools({
-    tools: listed.functions.map(({ definition }) => definition),
-    fields: listed.functions.map(({ field }) => field),
+    tools: functions.map(({ definition }) => definition),
+    fields: functions.map(({ field }) => field),
     shape: RESPONSES_TOOL,
-    customs: listed.customs,
+    customs,
     choiceField: 'tool_choice.name',
     single: parallel === false,
     ...chosen,
   });
-  return { tools, names: listed.names };
-}
-
-interface ListedTools {
-  readonly functions: { readonly definition: { readonly name?: unknown }; readonly field: string }[];
-  /** Where the first function of a name is. */
-  readonly places: Map<unknown, number>;
-  readonly names: Map<string, ToolName>;
-  readonly customs: Map<string, CustomTool>;
-  /** The type of one that would run at the vendor. */
-  hosted?: string;
+  return { tools, names };
 }
 
 interface Listing {
@@ -97,60 +88,84 @@ interface Listing {
   readonly replaces?: boolean;
 }
 
-/** Tools that would run at the vendor are left out: some clients always list them. */
-function listTool(tool: unknown, field: string, listed: ListedTools, listing: Listing = {}): void {
-  const { type, name, tools } = checkTool(tool, field);
-  if (type !== 'namespace') {
-    addTool(tool as Tool, field, listed, listing);
-    return;
+type WireTool = Readonly<Record<string, unknown>>;
+type Tool = WireTool & { readonly type: string };
+
+/** The tools of a request as functions. Those that would run at the vendor are left out: some clients always list them. */
+class ListedTools {
+  /** Under the names that models see. */
+  readonly functions: { readonly definition: WireTool; readonly field: string }[] = [];
+  readonly names = new Map<string, ToolName>();
+  readonly customs = new Map<string, CustomTool>();
+  /** The type of the first that would run at the vendor. */
+  hosted: string | undefined;
+  /** Where the first function of a name is. */
+  readonly #places = new Map<unknown, number>();
+
+  /** A tool, or all of a namespace. */
+  add(given: unknown, field: string, listing: Listing = {}): void {
+    const tool = checkTool(given, field);
+    if (tool.type !== 'namespace') {
+      this.#addTool(tool, field, listing);
+      return;
+    }
+    const { name, tools } = tool;
+    if (typeof name !== 'string' || name === '') throw invalidField(`${field}.name`, 'must be a string and not empty');
+    if (!Array.isArray(tools)) throw invalidField(`${field}.tools`, 'must be an array of tools');
+    for (const [within, inner] of tools.entries()) {
+      const place = `${field}.tools[${within}]`;
+      this.#addTool(checkTool(inner, place), place, { ...listing, namespace: name });
+    }
   }
-  if (typeof name !== 'string' || name === '') throw invalidField(`${field}.name`, 'must be a string and not empty');
-  if (!Array.isArray(tools)) throw invalidField(`${field}.tools`, 'must be an array of tools');
-  for (const [within, inner] of tools.entries()) {
-    const place = `${field}.tools[${within}]`;
-    addTool(checkTool(inner, place), place, listed, { ...listing, namespace: name });
+
+  #addTool(tool: Tool, field: string, listing: Listing): void {
+    if (tool.type === 'function') this.#addFunction(tool, field, listing);
+    else if (tool.type === 'custom') this.#addCustom(tool, field, listing);
+    else if (tool.type === TOOL_SEARCH && isClientSearch(tool)) this.#addSearch(tool, field, listing);
+    else this.hosted ??= tool.type;
+  }
+
+  #addFunction(tool: Tool, field: string, { namespace, replaces }: Listing): void {
+    const { name, parameters } = tool;
+    const seen = nameTool(name, namespace);
+    this.#put({ ...tool, parameters: withoutEncryption(parameters), name: seen }, field, replaces);
+    if (typeof seen === 'string' && namespace !== undefined) this.names.set(seen, { name: `${name}`, namespace });
+  }
+
+  #addCustom(tool: Tool, field: string, { namespace, replaces }: Listing): void {
+    const { name } = tool;
+    const seen = nameTool(name, namespace);
+    this.#put({ type: 'function', ...describeCustomTool(tool), name: seen }, field, replaces);
+    if (typeof seen !== 'string') return;
+    this.names.set(seen, { name: `${name}`, ...(namespace !== undefined && { namespace }), isCustom: true });
+    this.customs.set(seen, readCustomTool(tool));
+  }
+
+  /** In no namespace. */
+  #addSearch({ description, parameters: given }: Tool, field: string, { replaces }: Listing): void {
+    const parameters = withoutEncryption(given);
+    this.#put({ type: 'function', name: TOOL_SEARCH, description, parameters }, field, replaces);
+    this.names.set(TOOL_SEARCH, { name: TOOL_SEARCH, isSearch: true });
+  }
+
+  #put(definition: WireTool, field: string, replaces = false): void {
+    const { name } = definition;
+    const place = this.#places.get(name);
+    if (place === undefined) this.#places.set(name, this.functions.length);
+    if (place === undefined || !replaces) {
+      this.functions.push({ definition, field });
+      return;
+    }
+    this.functions[place] = { definition, field };
+    this.names.delete(`${name}`);
+    this.customs.delete(`${name}`);
   }
 }
-
-type Tool = Readonly<Record<string, unknown>> & { readonly type: string };
 
 function checkTool(tool: unknown, field: string): Tool {
   if (!isRecord(tool)) throw invalidField(field, 'must be an object');
   if (typeof tool.type !== 'string') throw invalidField(`${field}.type`, 'must be a string');
   return tool as Tool;
-}
-
-function addTool(tool: Tool, field: string, listed: ListedTools, { namespace, replaces }: Listing): void {
-  const { type, name } = tool;
-  if (type === TOOL_SEARCH && isClientSearch(tool)) {
-    const { description, parameters } = tool;
-    addTool({ type: 'function', name: TOOL_SEARCH, description, parameters }, field, listed, { replaces });
-    listed.names.set(TOOL_SEARCH, { name: TOOL_SEARCH, isSearch: true });
-    return;
-  }
-  if (type !== 'function' && type !== 'custom') {
-    listed.hosted ??= type;
-    return;
-  }
-  const isCustom = type === 'custom';
-  const plain = isCustom
-    ? { type: 'function', ...describeCustomTool(tool) }
-    : { ...tool, parameters: withoutEncryption(tool.parameters) };
-  const seen = typeof name === 'string' && namespace !== undefined ? joinToolName(namespace, name) : name;
-  const named = { definition: { ...plain, name: seen }, field };
-  const place = listed.places.get(seen);
-  if (place === undefined) listed.places.set(seen, listed.functions.length);
-  if (place === undefined || !replaces) listed.functions.push(named);
-  else {
-    listed.functions[place] = named;
-    listed.names.delete(`${seen}`);
-    listed.customs.delete(`${seen}`);
-  }
-  if (typeof seen === 'string' && (isCustom || namespace !== undefined)) {
-    const own = { name: `${name}`, ...(namespace !== undefined && { namespace }) };
-    listed.names.set(seen, isCustom ? { ...own, isCustom } : own);
-    if (isCustom) listed.customs.set(seen, readCustomTool(tool));
-  }
 }
 
 /** A vendor would encrypt what a model writes into such an argument, and only its own models could read that again. */
@@ -189,6 +204,11 @@ function listFound(tools: unknown, namespace?: string): readonly Readonly<Record
     if (type === 'namespace') return listFound(tool.tools, name);
     return [{ ...tool, name: namespace === undefined ? name : joinToolName(namespace, name) }];
   });
+}
+
+/** One of another type is refused with the rest of the tool. */
+function nameTool(name: unknown, namespace: string | undefined): unknown {
+  return typeof name === 'string' && namespace !== undefined ? joinToolName(namespace, name) : name;
 }
 
 /** The name of a namespace's tool as models see it. */
