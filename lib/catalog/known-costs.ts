@@ -1,9 +1,9 @@
-// What the catalog already knows of a vendor's prices: costs of the same vendor, whichever upstream they are written for.
+// What the catalog already knows of a vendor: costs and options of its models, whichever upstream they are written for.
 import { createAccountSchema, describeSchema } from '../upstream/host/account-settings.ts';
 import type { Plugin } from '../upstream/host/settings.ts';
 import type { CostEntry } from './cost.ts';
-import type { CatalogFile, UpstreamEntry } from './schema.ts';
-import { substituteVariables } from './variables.ts';
+import type { CatalogFile, RouteEntry, UpstreamEntry } from './schema.ts';
+import { listVariables, substituteVariables } from './variables.ts';
 
 type Env = Parameters<typeof substituteVariables>[1];
 
@@ -19,18 +19,31 @@ export function findUpstreamHost(
   return typeof url === 'string' && URL.canParse(url) ? new URL(url).hostname : undefined;
 }
 
-/** The cost of a vendor's model; first what is written for the upstream itself. */
-export function findKnownCost(
-  file: Pick<CatalogFile, 'upstreams' | 'models' | 'costs'>,
-  { upstream, model }: { readonly upstream: string; readonly model: string },
-  plugins: ReadonlyMap<string, Plugin>,
-): CostEntry | undefined {
+type Plugins = ReadonlyMap<string, Plugin>;
+
+interface VendorModel {
+  readonly upstream: string;
+  /** The vendor's own name for it. */
+  readonly model: string;
+}
+
+/** Whether an upstream is this one, or another at the same host. */
+function createVendorCheck(upstreams: CatalogFile['upstreams'], upstream: string, plugins: Plugins) {
   const findHost = (name: string) => {
-    const entry = Object.hasOwn(file.upstreams, name) ? file.upstreams[name] : undefined;
+    const entry = Object.hasOwn(upstreams, name) ? upstreams[name] : undefined;
     return entry && findUpstreamHost(entry, plugins, {});
   };
   const host = findHost(upstream);
-  const isVendor = (name: string) => name === upstream || (host !== undefined && findHost(name) === host);
+  return (name: string) => name === upstream || (host !== undefined && findHost(name) === host);
+}
+
+/** The cost of a vendor's model; first what is written for the upstream itself. */
+export function findKnownCost(
+  file: Pick<CatalogFile, 'upstreams' | 'models' | 'costs'>,
+  { upstream, model }: VendorModel,
+  plugins: Plugins,
+): CostEntry | undefined {
+  const isVendor = createVendorCheck(file.upstreams, upstream, plugins);
   const routes = file.models.flatMap((each) => each.routes);
   const written = [
     ...routes.filter((route) => route.model === model).map((route) => [route.upstream, route.cost] as const),
@@ -41,4 +54,18 @@ export function findKnownCost(
   const found = written.filter(([name, cost]) => typeof cost === 'object' && isVendor(name));
   const [, cost] = found.find(([name]) => name === upstream) ?? found[0] ?? [];
   return typeof cost === 'object' ? cost : undefined;
+}
+
+/** The options that a route of a vendor's model has over the same plugin; undefined if there are none. */
+export function findKnownOptions(
+  { upstreams, models }: Pick<CatalogFile, 'upstreams' | 'models'>,
+  { upstream, model }: VendorModel,
+  plugins: Plugins,
+): RouteEntry['options'] | undefined {
+  const isVendor = createVendorCheck(upstreams, upstream, plugins);
+  const isAlike = (name: string) => isVendor(name) && upstreams[name]?.plugin === upstreams[upstream]?.plugin;
+  const routes = models.flatMap((each) => each.routes);
+  const options = routes.find((route) => route.model === model && isAlike(route.upstream))?.options ?? {};
+  const isUsable = Object.keys(options).length > 0 && listVariables(options).size === 0;
+  return isUsable ? options : undefined;
 }

@@ -24,6 +24,14 @@ export interface LayerUpstream {
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
+export interface LayerRoute {
+  readonly upstream: string;
+  /** The vendor's own name for the model. */
+  readonly model: string;
+  readonly options?: Readonly<Record<string, unknown>> | undefined;
+  readonly cost?: CostEntry;
+}
+
 export interface LayerModel {
   readonly id: string;
   readonly type: 'text' | 'embedding' | 'image';
@@ -31,7 +39,7 @@ export interface LayerModel {
   readonly aliases?: readonly string[];
   readonly off?: boolean;
   readonly price?: OverrideEntry['price'];
-  readonly routes: readonly { readonly upstream: string; readonly model: string; readonly cost?: CostEntry }[];
+  readonly routes: readonly LayerRoute[];
   /** What a text model can do. */
   readonly [capability: string]: unknown;
 }

@@ -9,6 +9,8 @@ export interface Vendor {
   readonly plugin: string;
   /** Absent: to be typed in. */
   readonly baseUrl?: string;
+  /** What else its plugin has to know of it. */
+  readonly settings?: Readonly<Record<string, unknown>>;
 }
 
 const FILE = fileURLToPath(new URL('../../catalog/vendors/vendors.json', import.meta.url));

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { findKnownCost } from '../../lib/catalog/known-costs.ts';
+import { findKnownCost, findKnownOptions } from '../../lib/catalog/known-costs.ts';
 import type { ModelEntry } from '../../lib/catalog/schema.ts';
+import { variable } from './folder.ts';
 
 describe('the known cost of a model', () => {
   const upstream = (baseUrl: string) => ({ plugin: 'p', settings: { baseUrl }, sandbox: false });
@@ -26,6 +27,33 @@ describe('the known cost of a model', () => {
     expect(find('listed')).to.deep.equal(cost('3'));
     for (const unknown of ['other', 'nothing', '__proto__', 'constructor'])
       expect(find(unknown), unknown).to.equal(undefined);
+    expect(find('m', 'foreign')).to.equal(undefined);
+  });
+});
+
+describe('the known options of a model', () => {
+  const at = (baseUrl: string, plugin = 'p') => ({ plugin, settings: { baseUrl }, sandbox: false });
+  const options = { toolReasoning: 'off' };
+  const routes = [
+    { upstream: 'other-plugin', model: 'm', options: { off: 'low' } },
+    { upstream: 'main', model: 'm', options },
+    { upstream: 'main', model: 'plain', options: {} },
+    { upstream: 'main', model: 'secret', options: { key: variable('ONE_API_KEY') } },
+  ];
+  const file = {
+    upstreams: {
+      'other-plugin': at('https://vendor.example/v1', 'q'),
+      main: at('https://vendor.example/v1'),
+      mine: at('https://vendor.example/v1'),
+      foreign: at('https://elsewhere.example/v1'),
+    },
+    models: [{ id: 'a', type: 'text', routes } as unknown as ModelEntry],
+  };
+  const find = (model: string, upstream = 'mine') => findKnownOptions(file, { upstream, model }, new Map());
+
+  it('are those of a route over the same plugin at the same host, without variables', () => {
+    expect(find('m')).to.deep.equal(options);
+    for (const unknown of ['plain', 'secret', 'nothing']) expect(find(unknown), unknown).to.equal(undefined);
     expect(find('m', 'foreign')).to.equal(undefined);
   });
 });

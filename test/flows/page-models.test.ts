@@ -1,8 +1,10 @@
 // What an operator says on pages of a model: its costs, sizes and abilities, when it is added and later.
 import { expect } from 'chai';
-import { send } from '../../testkit/client.ts';
+import { CHAT, send } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { hiddenFields, setUpOperator, type Visitor } from '../../testkit/pages.ts';
+import { chatAnswer, startUpstream } from '../../testkit/upstream.ts';
+import { variable } from '../catalog/folder.ts';
 
 const VENDOR = '/admin/upstreams/vendor-one';
 const CATALOG = '/admin/catalog';
@@ -72,6 +74,52 @@ describe('models of the pages', () => {
     expect((await go(shown.text, page, { ...written, step: 'save' })).status, plain(shown.text)).to.equal(303);
     expect(await listing()).to.deep.equal([900, 90, 2000, undefined]);
     expect((await operator.get(page)).text).to.match(/name="cacheRead"[^>]*value="90.00"/);
+  });
+
+  it('calls a known model as the catalog says that its vendor wants', async () => {
+    const sent: Record<string, unknown>[] = [];
+    const vendor = await startUpstream((call) => {
+      if (call.request.method === 'POST') sent.push(call.body);
+      chatAnswer('Hello.')(call);
+    });
+    const host = `${vendor.url}/v1`;
+    const options = { maxTokensParam: 'max_completion_tokens' };
+    test.writeCatalog({
+      ...(chatCatalog('http://127.0.0.1:9') as { upstreams: object; models: object[] }),
+      rates: { USD: { rub: '100', from: '2026-01-01' } },
+      upstreams: {
+        up: { plugin: 'openai-compatible', settings: { baseUrl: host, apiKey: variable('UNSET_API_KEY') } },
+      },
+      models: [
+        {
+          id: 'gpt-z',
+          type: 'text',
+          provider: 'Acme',
+          price: { input: '1', output: '1' },
+          routes: [{ upstream: 'up', model: 'gpt-z', options }],
+        },
+      ],
+    });
+    try {
+      expect(await test.gateway.reload()).to.equal(true);
+      const added = { vendor: 'mistral', name: 'vendor-two', url: host, key: 'sk-vendor-2' };
+      expect((await operator.submit('/admin/upstreams', added)).status).to.equal(303);
+      const upstream = '/admin/upstreams/vendor-two';
+      const path = `${upstream}/models`;
+      const listed = await go((await operator.get(upstream)).text, path, { more: 'gpt-z' });
+      const costs = await go(listed.text, path, { type: 'text', model: 'gpt-z' });
+      const wish = { 'id-0': 'sold-z', 'input-0': '2', 'output-0': '8', currency: 'USD', markup: '2', maker: 'Acme' };
+      const preview = await go(costs.text, path, { ...wish, step: 'preview' });
+      expect((await go(preview.text, path, { ...wish, step: 'save' })).status, plain(preview.text)).to.equal(303);
+      const messages = [{ role: 'user', content: 'Hi' }];
+      await send(test.url + CHAT, { key: account.key, body: { model: 'sold-z', messages, max_tokens: 10 } });
+      await operator.submit(upstream, { change: 'test', model: 'gpt-z' });
+      expect(sent).to.have.length(2);
+      for (const body of sent)
+        expect(body).to.include.keys('max_completion_tokens').and.to.not.have.any.keys('max_tokens', 'stream_options');
+    } finally {
+      await vendor.close();
+    }
   });
 
   it('changes what a model of the pages costs and can do, and no one’s of a file', async () => {

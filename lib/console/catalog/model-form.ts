@@ -1,7 +1,7 @@
 // Reads the forms of models into entries of the catalog.
 import { isOneLine } from '../../base/one-line.ts';
 import type { CostEntry } from '../../catalog/cost.ts';
-import type { LayerModel, ModelFacts } from '../../catalog/layer-edits.ts';
+import type { LayerModel, LayerRoute, ModelFacts } from '../../catalog/layer-edits.ts';
 import type { OverrideEntry } from '../../catalog/overrides.ts';
 import type { PriceBandEntry, PriceEntry } from '../../catalog/price.ts';
 import { AMOUNT_MAX, formatRub, parseRub } from '../../money/money.ts';
@@ -57,8 +57,8 @@ function isName(text: string): boolean {
 
 interface Vendor {
   readonly upstream: string;
-  /** What the catalog knows of the cost of a model. */
-  findKnown(model: string): CostEntry | undefined;
+  /** What the catalog knows of a model. */
+  findKnown(model: string): { readonly cost: CostEntry | undefined; readonly options: LayerRoute['options'] };
 }
 
 export function readNewModels(
@@ -74,10 +74,12 @@ export function readNewModels(
   for (const [at, model] of models.entries()) {
     const id = sent.text(`id-${at}`);
     if (!isName(id)) return 'name';
-    const facts = readFacts(sent, { type, at, known: findKnown(model) });
+    const known = findKnown(model);
+    const facts = readFacts(sent, { type, at, known: known.cost });
     if (typeof facts === 'string') return facts;
     const { cost, ...able } = facts;
-    made.push({ id, type, provider, routes: [{ upstream, model, cost }], price: { markup }, ...able });
+    const route = { upstream, model, ...(known.options && { options: known.options }), cost };
+    made.push({ id, type, provider, routes: [route], price: { markup }, ...able });
   }
   return made;
 }

@@ -45,7 +45,7 @@ export function readNewUpstream(sent: Form): WantedUpstream | UpstreamProblem {
   if (wrong) return wrong;
   const key = readKey(name, sent.text('key'));
   if (!key) return 'key';
-  const settings = { baseUrl: typed === '' ? vendor.baseUrl : typed, ...key.setting };
+  const settings = { ...vendor.settings, baseUrl: typed === '' ? vendor.baseUrl : typed, ...key.setting };
   return { name, upstream: { plugin: vendor.plugin, settings }, secrets: key.secrets };
 }
 

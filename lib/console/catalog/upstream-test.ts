@@ -1,7 +1,7 @@
 // The small real call by which an operator tries an upstream, and what it came to.
 import { tryTextRoute } from '../../calls/text/trial.ts';
 import { parseCost, pinCost } from '../../catalog/cost.ts';
-import { findKnownCost } from '../../catalog/known-costs.ts';
+import { findKnownCost, findKnownOptions } from '../../catalog/known-costs.ts';
 import type { Route } from '../../catalog/model.ts';
 import { checkReach } from '../../manage/doctor/network.ts';
 import { computeCost, convertToRub } from '../../money/cost.ts';
@@ -16,10 +16,12 @@ const TRIAL_MS = 60_000;
 export async function testUpstream(visit: UserVisit, upstream: string, model: string): Promise<Html> {
   const { services, language, format } = visit;
   const words = UPSTREAM_WORDS[language];
-  const open = services.catalogParts().upstreams.get(upstream);
+  const { file, plugins, upstreams } = services.catalogParts();
+  const open = upstreams.get(upstream);
   if (!open) return message('error', words.offTest);
   const { provider, origin, proxy } = open;
-  const route: Route = { upstream, key: '', provider, origin, proxy, model, options: {}, rank: 0, keys: 1 };
+  const options = findKnownOptions(file, { upstream, model }, plugins) ?? {};
+  const route: Route = { upstream, key: '', provider, origin, proxy, model, options, rank: 0, keys: 1 };
   if (!provider.text) {
     const { state, detail } = await checkReach(upstream, route, []);
     return message(state === 'ok' ? 'done' : 'error', detail);

@@ -1,6 +1,6 @@
 // Adds models of an upstream, for an operator: which of the vendor's, at which cost and markup, with a preview before saving.
 import { fault } from '../../base/faults.ts';
-import { findKnownCost } from '../../catalog/known-costs.ts';
+import { findKnownCost, findKnownOptions } from '../../catalog/known-costs.ts';
 import { addModels, type LayerModel } from '../../catalog/layer-edits.ts';
 import type { VendorModel } from '../../upstream/contract/provider.ts';
 import { nameUpstream, PluginRun, runPlugin } from '../../upstream/host/plugin-run.ts';
@@ -167,7 +167,10 @@ async function decide(visit: UserVisit, sent: Form): Promise<Answer> {
   if (typeof chosen === 'string') throw fault('stale_form');
   const refuse = async (notice: Html) => ({ ...(await pricePage(visit, { chosen, sent, notice })), status: 400 });
   const { file, plugins } = services.catalogParts();
-  const findKnown = (model: string) => findKnownCost(file, { upstream: name, model }, plugins);
+  const findKnown = (model: string) => ({
+    cost: findKnownCost(file, { upstream: name, model }, plugins),
+    options: findKnownOptions(file, { upstream: name, model }, plugins),
+  });
   const models = readNewModels(sent, chosen, { upstream: name, findKnown });
   if (typeof models === 'string') return refuse(message('error', problems[models]));
   const { part } = await services.catalogEditor.read();
