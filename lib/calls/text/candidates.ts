@@ -123,15 +123,10 @@ export function createCall(
   outputMax: number,
 ): Omit<TextCall, 'model' | 'options'> {
   const maxTokens = capOutput(abilities, outputMax);
-  const { system, images, answerImages = 0, files, tools, reasoning, stops, cacheKey, cacheRetention } = request;
+  const { system, images, answerImages = 0, tools, reasoning, stops, cacheKey, cacheRetention } = request;
   const { messageFields, betas, sampling, modalities } = request;
-  const messages = abilities.tools ? request.messages : dropTools(request);
-  const takesReferences = abilities.tools && abilities.messageFormat;
-  const plain = request.hasReferences && !takesReferences ? convertReferencesToText(messages) : messages;
-  const readable = files && !abilities.documents ? convertDocumentsToText(plain) : plain;
-  const seen = answerImages > 0 ? placeAnswerImages(readable, abilities) : readable;
   const call: Omit<TextCall, 'model' | 'options'> = {
-    messages: toProviderMessages({ messages: seen, images: images + answerImages }),
+    messages: toProviderMessages({ messages: fitMessages(request, abilities), images: images + answerImages }),
     maxTokens,
     system,
     tools: abilities.tools && tools ? fitFields(tools, abilities) : undefined,
@@ -148,6 +143,16 @@ export function createCall(
   };
   const placed = abilities.systemMessages ? call : moveSystemMessages(call);
   return abilities.cache === 'auto' ? addBreakpoints(placed) : placed;
+}
+
+/** Without what the model, or its vendor, does not take. */
+function fitMessages(request: TextRequest, abilities: RouteAbilities): TextRequest['messages'] {
+  const { answerImages = 0, files, hasReferences } = request;
+  const messages = abilities.tools ? request.messages : dropTools(request);
+  const takesReferences = abilities.tools && abilities.messageFormat;
+  const plain = hasReferences && !takesReferences ? convertReferencesToText(messages) : messages;
+  const readable = files && !abilities.documents ? convertDocumentsToText(plain) : plain;
+  return answerImages > 0 ? placeAnswerImages(readable, abilities) : readable;
 }
 
 /** Why no vision model answered: what the client can fix is passed on unchanged. */
