@@ -35,14 +35,14 @@ export class TextAnswer<Out> implements PaidCall<ReplyFinishPart, TextAnswerDue>
     const { request, model, candidates, estimate } = prepared;
     this.#prepared = prepared;
     const buffered = (candidates[0] ?? model).delivery === 'buffered';
-    const { tokensHeld, audioHeld, documentsExcess, audioExcess } = estimate;
+    const { tokensHeld, audioTokens, documentsExcess, audioExcess } = estimate;
     const maxTokens = capOutput(model, request.maxTokens);
-    this.#held = countHeldTokens({ input: tokensHeld, audio: audioHeld, maxTokens });
+    this.#held = countHeldTokens({ input: tokensHeld, audio: audioTokens, maxTokens });
     this.terms = {
       kind: 'text',
       model: model.id,
       prices: model.prices,
-      amount: computeHold(model, { tokensHeld, audioHeld, maxTokens, writes: listCacheWrites(model, request) }),
+      amount: computeHold(model, { tokensHeld, audioTokens, maxTokens, writes: listCacheWrites(model, request) }),
       excess: computeExcess(model.price, { buffered, documentsExcess, audioExcess }),
     };
     const outputMax = buffered ? Number.POSITIVE_INFINITY : maxTokens;

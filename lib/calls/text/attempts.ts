@@ -174,7 +174,7 @@ export class TextAttempts<Out> implements RoutesOptions<Candidate, ReplyFinishPa
         meter: {
           trusted: !buffered,
           inputEstimate: buffered ? estimate.tokensBuffered : estimate.tokens,
-          audioEstimate: estimate.audioHeld,
+          audioEstimate: estimate.audioTokens,
           inputMax: estimate.tokensMax + Math.max(0, ...candidates.map(({ additions }) => additions)),
           outputMax,
           estimateTokens,

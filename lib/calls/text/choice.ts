@@ -47,8 +47,8 @@ export function listEligibleModels(
 
 /** The least that a call holds, whichever of its models is chosen. Throws like `chooseModel`. */
 export function findLeastPrice(catalog: Catalog, request: TextRequest, limits: KeyLimits): CallPrice {
-  const { tokensHeld = 0, audioHeld } = request.estimate ?? {};
-  const call = { tokensHeld, audioHeld, maxTokens: request.maxTokens };
+  const { tokensHeld = 0, audioTokens } = request.estimate ?? {};
+  const call = { tokensHeld, audioTokens, maxTokens: request.maxTokens };
   const holds = listEligibleModels(catalog, request, limits).map((model) => computeHold(model, call));
   // Before the texts of a long request arrive, smart's choice is unknown; it may be the cheapest.
   const [least = 0n] = holds.sort((a, b) => Number(a - b));

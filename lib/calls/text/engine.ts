@@ -6,12 +6,12 @@ import type { ReplyFinishPart } from '../../stream/part.ts';
 import type { CallContext } from '../context.ts';
 import type { PaidCalls, PaidEnding } from '../paid.ts';
 import { TextAnswer, type TextAnswerDue } from './answer.ts';
-import { withoutAnswerImages } from './answer-images.ts';
 import type { TextAnswering } from './attempts.ts';
 import { createCachedPrompts } from './cached-prompts.ts';
 import { type Candidate, findCandidates, refuseUnable } from './candidates.ts';
 import { chooseModel } from './choice.ts';
 import { estimateInput } from './estimate.ts';
+import { withoutAnswerImages } from './history-images.ts';
 import { type TextOutput, writeParts } from './output.ts';
 import type { TextRequest } from './request.ts';
 

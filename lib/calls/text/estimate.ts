@@ -46,7 +46,7 @@ export async function estimateInput(request: TextRequest): Promise<InputEstimate
     tokensBuffered: convertToTokens(text.characters) + images + files,
     images: describeImages(request, text.tokens),
     ...(documents.excess > 0 && { documentsExcess: documents.excess }),
-    ...(recordings.estimated > 0 && { audioHeld: recordings.estimated }),
+    ...(recordings.estimated > 0 && { audioTokens: recordings.estimated }),
     ...(recordings.excess > 0 && { audioExcess: recordings.excess }),
   };
 }

@@ -6,7 +6,7 @@ import { type CacheWrite, listRates, textHold } from '../../money/price.ts';
 import { countMost } from './estimate.ts';
 import type { InputEstimate, RequestContent, TextRequest } from './request.ts';
 
-interface HoldBasis extends Pick<InputEstimate, 'tokensHeld' | 'audioHeld'> {
+interface HoldBasis extends Pick<InputEstimate, 'tokensHeld' | 'audioTokens'> {
   readonly maxTokens: number;
   /** Absent: the call writes nothing to a cache. */
   readonly writes?: readonly CacheWrite[];
@@ -14,7 +14,7 @@ interface HoldBasis extends Pick<InputEstimate, 'tokensHeld' | 'audioHeld'> {
 
 export function computeHold(
   model: Pick<TextModel, 'price' | 'maxOutput'>,
-  { tokensHeld: input, audioHeld: audio, maxTokens, ...call }: HoldBasis,
+  { tokensHeld: input, audioTokens: audio, maxTokens, ...call }: HoldBasis,
 ): Micro {
   const output = capOutput(model, maxTokens);
   return textHold(model.price, { ...call, maxTokens: output, input, audio, inputMost: countMost(input) });

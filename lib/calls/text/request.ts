@@ -73,7 +73,7 @@ export interface InputEstimate {
   /** Tokens that its documents may have above what is held; absent: none. */
   readonly documentsExcess?: number;
   /** The part of each of these numbers that is recordings; absent: none. */
-  readonly audioHeld?: number | undefined;
+  readonly audioTokens?: number | undefined;
   /** Tokens that its recordings may have above that; absent: none. */
   readonly audioExcess?: number;
 }

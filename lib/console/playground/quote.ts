@@ -48,10 +48,10 @@ export async function quoteCall(
         input,
       );
       const { model } = chooseModel(catalog, request, limits);
-      const { tokensHeld, audioHeld } = await estimateInput(request);
+      const { tokensHeld, audioTokens } = await estimateInput(request);
       const { maxTokens } = request;
       const writes = listCacheWrites(model, request);
-      const amount = computeHold(model, { tokensHeld, audioHeld, maxTokens, writes });
+      const amount = computeHold(model, { tokensHeld, audioTokens, maxTokens, writes });
       const answering = request.images > 0 ? findVisionModel(catalog, model, limits) : model;
       return { amount, model: answering.id, price: model.price };
     }

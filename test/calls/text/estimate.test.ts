@@ -133,10 +133,10 @@ describe('files', () => {
     const [pdf, recording] = [file(page, 'application/pdf'), file('x'.repeat(200), 'audio/mpeg')];
     const content = [pdf, recording, recording];
     const both = await estimateInput(request([], { files: {}, messages: [{ role: 'user', content }] }));
-    expect(both).to.include({ tokensHeld: 2004, documentsExcess: 198_000, audioHeld: 4, audioExcess: 399_996 });
-    expect(await estimate(pdf)).to.not.have.any.keys('audioHeld', 'audioExcess');
+    expect(both).to.include({ tokensHeld: 2004, documentsExcess: 198_000, audioTokens: 4, audioExcess: 399_996 });
+    expect(await estimate(pdf)).to.not.have.any.keys('audioTokens', 'audioExcess');
     expect(await estimate(recording)).to.not.have.any.keys('documentsExcess');
-    expect(await estimate(file('x'.repeat(20_000_000), 'audio/mpeg'))).to.include({ audioHeld: 200_000 });
+    expect(await estimate(file('x'.repeat(20_000_000), 'audio/mpeg'))).to.include({ audioTokens: 200_000 });
   });
 
   it('are believed to be more if they show it', async () => {

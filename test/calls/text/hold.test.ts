@@ -100,8 +100,8 @@ describe('what a text call holds', () => {
   });
 
   it('takes the dearest price of recordings for their tokens', () => {
-    const hold = (audioHeld?: number) =>
-      computeHold({ price: { ...PRICE, audio: 6_000_000n } }, { tokensHeld: 100_000, audioHeld, maxTokens: 100_000 });
+    const hold = (audioTokens?: number) =>
+      computeHold({ price: { ...PRICE, audio: 6_000_000n } }, { tokensHeld: 100_000, audioTokens, maxTokens: 100_000 });
     expect([hold(), hold(50_000), hold(100_000)]).to.deep.equal([1_200_000n, 1_400_000n, 1_600_000n]);
   });
 

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { parseChatRequest } from '../../../lib/api/dialects/chat/request.ts';
 import { parseMessageRequest } from '../../../lib/api/dialects/message/request.ts';
 import { parseResponsesRequest } from '../../../lib/api/dialects/responses/request.ts';
-import { placeAnswerImages, withoutAnswerImages } from '../../../lib/calls/text/answer-images.ts';
 import { estimateInput } from '../../../lib/calls/text/estimate.ts';
+import { placeAnswerImages, withoutAnswerImages } from '../../../lib/calls/text/history-images.ts';
 import type { RequestMessage, TextRequest } from '../../../lib/calls/text/request.ts';
 import { PNG } from '../../media/sample-images.ts';
 
