@@ -99,26 +99,34 @@ export class Usage {
     const prompt = this.#prompt ?? 0;
     const answer = this.#answer ?? 0;
     const surplus = total === undefined ? undefined : total - prompt - answer;
-    const found = findBeside(this.#placed(prompt, answer), surplus);
-    const { audio, cacheRead, written, cacheWrite1h, reasoning } = this.#parts;
+    const { beside, unexplained } = findBeside(this.#placed(prompt, answer), surplus);
+    return { ...this.#splitPrompt(beside), ...this.#splitAnswer(beside, unexplained) };
+  }
 
-    const read = cutPart(cacheRead, prompt, found?.has('cacheRead'));
-    const write = cutPart(written, prompt - read.inside, found?.has('written'));
+  #splitPrompt(beside: Names): TokenCounts {
+    const prompt = this.#prompt;
+    if (prompt === undefined) return {};
+    const { audio, cacheRead, written, cacheWrite1h } = this.#parts;
+    const read = cutPart(cacheRead, prompt, beside.has('cacheRead'));
+    const write = cutPart(written, prompt - read.inside, beside.has('written'));
     const hour = Math.min(cacheWrite1h ?? 0, write.tokens);
     const rest = prompt - read.inside - write.inside;
     const fresh = cutPart(audio, rest);
-    const isCounted = this.#prompt !== undefined;
-    // Tokens that no part explains were produced.
-    const beside = found ? (found.has('reasoning') ? (reasoning ?? 0) : 0) : (surplus ?? 0);
     return {
-      ...(isCounted && { input: rest - fresh.inside }),
-      ...(isCounted && audio !== undefined && { audio: fresh.tokens }),
-      ...(isCounted && cacheRead !== undefined && { cacheRead: read.tokens }),
-      ...(isCounted && written !== undefined && { cacheWrite: write.tokens - hour }),
-      ...(isCounted && cacheWrite1h !== undefined && { cacheWrite1h: hour }),
-      ...(this.#answer !== undefined && { output: answer + beside }),
-      ...(this.#answer !== undefined && reasoning !== undefined && { reasoning: Math.min(reasoning, answer + beside) }),
+      input: rest - fresh.inside,
+      ...(audio !== undefined && { audio: fresh.tokens }),
+      ...(cacheRead !== undefined && { cacheRead: read.tokens }),
+      ...(written !== undefined && { cacheWrite: write.tokens - hour }),
+      ...(cacheWrite1h !== undefined && { cacheWrite1h: hour }),
     };
+  }
+
+  /** Tokens that no part explains were produced. */
+  #splitAnswer(beside: Names, unexplained: number): TokenCounts {
+    if (this.#answer === undefined) return {};
+    const { reasoning } = this.#parts;
+    const output = this.#answer + unexplained + (beside.has('reasoning') ? (reasoning ?? 0) : 0);
+    return { output, ...(reasoning !== undefined && { reasoning: Math.min(reasoning, output) }) };
   }
 
   #placed(prompt: number, answer: number): readonly Placed[] {
@@ -161,25 +169,33 @@ const RECOUNT_MAX = 2;
 /** Names of a cache beside `input_tokens`. */
 const CACHE_NAMES = ['cache_read_input_tokens', 'cache_creation_input_tokens'];
 
-/** The parts beside their whole; undefined if the total has more than any choice of them explains. */
-function findBeside(placed: readonly Placed[], surplus: number | undefined): Set<Placed['name']> | undefined {
+type Names = ReadonlySet<Placed['name']>;
+
+interface Beside {
+  readonly beside: Names;
+  /** What the total has more than any choice of parts explains. */
+  readonly unexplained: number;
+}
+
+/** The parts beside their whole. */
+function findBeside(placed: readonly Placed[], surplus: number | undefined): Beside {
   const usual = placed.filter(({ isBeside }) => isBeside);
-  if (surplus === undefined || surplus < 0 || sumTokens(usual) === surplus) return listPlacedNames(usual);
+  if (surplus === undefined || surplus < 0 || sumTokens(usual) === surplus) return nameBeside(usual);
   if (surplus === 0) {
     // What was read and what was written are counted alike.
     const isCacheBeside = placed.some(({ name, isTooMany }) => name !== 'reasoning' && isTooMany);
-    return listPlacedNames(
-      placed.filter(({ name, isTooMany }) => isTooMany || (isCacheBeside && name !== 'reasoning')),
-    );
+    return nameBeside(placed.filter(({ name, isTooMany }) => isTooMany || (isCacheBeside && name !== 'reasoning')));
   }
   for (let choice = 1; choice < 2 ** placed.length; choice += 1) {
     const chosen = placed.filter((_, at) => (choice & (1 << at)) !== 0);
-    if (sumTokens(chosen) === surplus) return listPlacedNames(chosen);
+    if (sumTokens(chosen) === surplus) return nameBeside(chosen);
   }
-  return undefined;
+  return nameBeside([], surplus);
 }
 
-const listPlacedNames = (placed: readonly Placed[]) => new Set(placed.map(({ name }) => name));
+function nameBeside(parts: readonly Placed[], unexplained = 0): Beside {
+  return { beside: new Set(parts.map(({ name }) => name)), unexplained };
+}
 
 function sumTokens(placed: readonly Placed[]): number {
   return placed.reduce((sum, { tokens }) => sum + tokens, 0);
