@@ -7,8 +7,10 @@ import type {
   Reasoning,
   Sampling,
   TextCall,
+  Tool,
   Tools,
 } from '../../lib/upstream/contract/provider.ts';
+import { placeReferences } from './schema.ts';
 
 export interface Settings extends AccountSettings {
   /** Up to and without `/models`. */
@@ -33,16 +35,27 @@ export function buildGeminiTextBody(call: TextCall, { thinking }: Settings, { co
   const { model, maxTokens, tools, reasoning, stops, sampling } = call;
   const format = isDemanded(tools) ? undefined : call.format;
   return (base64) => ({
-    ...contents.body(call, base64, { noSignature: findNoSignature(model) }),
+    ...contents.body(placeToolReferences(call), base64, { noSignature: findNoSignature(model) }),
     generationConfig: {
       maxOutputTokens: maxTokens,
       stopSequences: stops?.slice(0, 5),
       ...(sampling && writeSampling(sampling)),
       ...(format && { responseMimeType: 'application/json' }),
-      ...(format?.type === 'json-schema' && { responseJsonSchema: format.schema }),
+      ...(format?.type === 'json-schema' && { responseJsonSchema: placeReferences(format.schema) }),
       ...(reasoning && writeThinkingConfig(reasoning, thinking)),
     },
   });
+}
+
+function placeToolReferences(call: TextCall): TextCall {
+  const { tools } = call;
+  if (!tools) return call;
+  return { ...call, tools: { ...tools, list: tools.list.map(placeToolReference) } };
+}
+
+function placeToolReference(tool: Tool): Tool {
+  const schema = placeReferences(tool.schema);
+  return schema === tool.schema ? tool : { ...tool, schema };
 }
 
 /** A required call leaves no answer to give a form to, and the two together are refused. */
