@@ -13,9 +13,10 @@ export function writeSchema(format: JsonSchemaFormat): object {
   return { ...format, type: 'json_schema', ...(strict === undefined && !isStrict(schema) && { strict: false }) };
 }
 
-/** Objects are closed, all of their properties are required, and so on within. */
+/** Objects are closed, all of their properties are required, references stand alone, and so on within. */
 function isStrict(schema: unknown): boolean {
   if (!isObject(schema) || LOOSE.some((keyword) => schema[keyword] !== undefined)) return false;
+  if (schema.$ref !== undefined) return Object.keys(schema).length === 1;
   if (isObjectSchema(schema) && !isClosed(schema)) return false;
   const named = MAPS.flatMap((keyword) => (isObject(schema[keyword]) ? Object.values(schema[keyword]) : []));
   const { items, anyOf } = schema;

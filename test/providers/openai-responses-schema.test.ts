@@ -46,6 +46,7 @@ describe('openai-responses: schemas', () => {
     ['an open alternative', closed({ at: { anyOf: [open, { type: 'null' }] } })],
     ['an open definition', { ...closed({ at: { $ref: '#/$defs/open' } }), $defs: { open } }],
     ['alternatives of which one is right', closed({ at: { oneOf: [{ type: 'string' }, { type: 'null' }] } })],
+    ['a description beside a reference', closed({ at: { $ref: '#/$defs/city', description: 'Where.' } })],
     ['anything at all', closed({ at: true })],
   ];
   for (const [what, schema] of loose) {
