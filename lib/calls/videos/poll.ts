@@ -38,9 +38,9 @@ export type PollOutcome =
       readonly progress: number;
       readonly retryAfterMs: number | undefined;
       /** The poll said nothing, or the result is not there yet, or could not be stored. */
-      readonly failed: boolean;
+      readonly inVain: boolean;
       /** It is finished upstream, and only waits to be stored here: its deadline does not end it. */
-      readonly waits?: true;
+      readonly waitsForStore?: true;
     }
   /** The result is stored. */
   | { readonly kind: 'completed'; readonly result: string }
@@ -96,7 +96,7 @@ export function createPollJob(options: PollOptions): PollJob {
         signal,
       } as const;
       const stored = await keeps(job.upstream, () => results.keep(source, request));
-      if (!stored) return createUnfinished({ ...WITHOUT_RESULT, waits: true });
+      if (!stored) return createUnfinished({ ...WITHOUT_RESULT, waitsForStore: true });
       const { id, mediaType } = stored;
       return { kind: 'completed', result: JSON.stringify({ id, mediaType }) };
     } catch (error) {
@@ -115,7 +115,7 @@ export function createPollJob(options: PollOptions): PollJob {
         undefined,
         'the upstream of this video is no longer in the catalog; the video will fail at its deadline',
       );
-      return createUnfinished({ shown: job.shown, progress: job.progress, failed: true });
+      return createUnfinished({ shown: job.shown, progress: job.progress, inVain: true });
     }
     try {
       const state = await polls(upstream, () => poll(job, route, signal));
@@ -133,13 +133,13 @@ export function createPollJob(options: PollOptions): PollJob {
       signal.throwIfAborted();
       onPoll?.(upstream, 'unknown');
       note(job, error, 'could not poll a video');
-      return createUnfinished({ shown: job.shown, progress: job.progress, failed: true, ...readRetryAfter(error) });
+      return createUnfinished({ shown: job.shown, progress: job.progress, inVain: true, ...readRetryAfter(error) });
     }
   };
 }
 
 /** Finished upstream but not stored yet: whatever came instead of the file, it may be there on the next attempt. */
-const WITHOUT_RESULT = { shown: 'processing', progress: 99, failed: true } as const;
+const WITHOUT_RESULT = { shown: 'processing', progress: 99, inVain: true } as const;
 
 /** The model may have left the catalog; any route to the upstream has the same provider. */
 export function findJobRoute({ models }: Catalog, { model, upstream }: Job): Route | undefined {
@@ -152,7 +152,7 @@ export function findJobRoute({ models }: Catalog, { model, upstream }: Job): Rou
 type Unfinished = Extract<PollOutcome, { readonly kind: 'unfinished' }>;
 
 function createUnfinished(outcome: Partial<Unfinished> & Pick<Unfinished, 'shown' | 'progress'>): Unfinished {
-  return { kind: 'unfinished', retryAfterMs: undefined, failed: false, ...outcome };
+  return { kind: 'unfinished', retryAfterMs: undefined, inVain: false, ...outcome };
 }
 
 function failedBy(reason: UpstreamFault): PollOutcome {

@@ -94,17 +94,17 @@ export function createWorker(options: WorkerOptions): Worker {
         await fail(job, outcome.error);
         return;
       case 'unfinished':
-        if (clock.now() >= job.deadline && !outcome.waits) return giveUp(job, signal);
+        if (clock.now() >= job.deadline && !outcome.waitsForStore) return giveUp(job, signal);
         return advance(job, outcome);
     }
   }
 
   async function advance(job: Job, outcome: Extract<PollOutcome, { kind: 'unfinished' }>): Promise<void> {
-    const { shown, progress, retryAfterMs, failed, waits } = outcome;
+    const { shown, progress, retryAfterMs, inVain, waitsForStore } = outcome;
     const at = clock.now();
-    const pace = { ageMs: at - job.createdAt, pollMs, open: loop.countOpen(), retryAfterMs, failed };
+    const pace = { ageMs: at - job.createdAt, pollMs, open: loop.countOpen(), retryAfterMs, inVain };
     const dueAt = at + computeNextPollMs(pace, random());
-    await postpone(job, { shown, progress, dueAt: waits ? dueAt : Math.min(dueAt, job.deadline) });
+    await postpone(job, { shown, progress, dueAt: waitsForStore ? dueAt : Math.min(dueAt, job.deadline) });
   }
 
   async function postpone(job: Job, to: { shown: Job['shown']; progress: number; dueAt: number }): Promise<void> {

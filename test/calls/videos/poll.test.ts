@@ -95,7 +95,7 @@ describe('a poll of a job', () => {
         return { status: 'queued', progress: 7, retryAfterMs: 900 };
       },
     });
-    const sight = { kind: 'unfinished', shown: 'queued', progress: 7, retryAfterMs: 900, failed: false };
+    const sight = { kind: 'unfinished', shown: 'queued', progress: 7, retryAfterMs: 900, inVain: false };
     expect(await pollJob()).to.deep.equal(sight);
     expect(asked).to.deep.equal([{ id: 'there' }]);
     expect(told.found).to.deep.equal([['up', 'processing']]);
@@ -128,7 +128,7 @@ describe('a poll of a job', () => {
         shown: 'processing',
         progress: 40,
         retryAfterMs: undefined,
-        failed: true,
+        inVain: true,
       })),
     );
     hung.resolve({ status: 'processing' });
@@ -146,7 +146,7 @@ describe('a poll of a job', () => {
       turnMsMax: 50,
     });
     const sights = Array.from({ length: 9 }, (_, at) => pollJob({ id: `job_${at}` }));
-    expect(await sights[8]).to.include({ kind: 'unfinished', progress: 99, waits: true });
+    expect(await sights[8]).to.include({ kind: 'unfinished', progress: 99, waitsForStore: true });
     hung.resolve({ id: 'file', mediaType: 'video/mp4' });
     expect((await Promise.all(sights.slice(0, 8))).every(({ kind }) => kind === 'completed')).to.equal(true);
     expect(told.kept.length).to.equal(8);
@@ -173,7 +173,7 @@ describe('a poll of a job', () => {
   });
 
   it('says nothing of the job when the poll fails, and waits as the upstream wants', async () => {
-    const unknown = { kind: 'unfinished', shown: 'processing', progress: 40, failed: true };
+    const unknown = { kind: 'unfinished', shown: 'processing', progress: 40, inVain: true };
     const rate = open({ poll: failing('rate', { retryAfterMs: 30_000 }) });
     expect(await rate()).to.deep.equal({ ...unknown, retryAfterMs: 30_000 });
     expect(await rate({ shown: 'queued' })).to.include({ shown: 'queued' });
@@ -195,7 +195,7 @@ describe('a poll of a job', () => {
       },
       pollMsMax: 20,
     });
-    expect(await pollJob()).to.include({ kind: 'unfinished', failed: true });
+    expect(await pollJob()).to.include({ kind: 'unfinished', inVain: true });
     expect(signal?.aborted).to.equal(true);
     expect(told.found).to.deep.equal([['up', 'unknown']]);
   });
@@ -256,7 +256,7 @@ describe('a poll of a job', () => {
     for (const kind of FAULT_KINDS) {
       it(`goes on, whatever the reason: ${kind}`, async () => {
         const sight = await open({ poll: completed, keep: failing(kind, { retryAfterMs: 700 }) })();
-        const wanted = { kind: 'unfinished', shown: 'processing', progress: 99, retryAfterMs: 700, failed: true };
+        const wanted = { kind: 'unfinished', shown: 'processing', progress: 99, retryAfterMs: 700, inVain: true };
         expect(sight).to.deep.equal(wanted);
         expect(told.warned.length + told.alerted.length).to.equal(1);
       });
@@ -265,13 +265,13 @@ describe('a poll of a job', () => {
       const keep = async () => {
         throw fault('result_not_kept');
       };
-      expect(await open({ poll: completed, keep })()).to.include({ kind: 'unfinished', progress: 99, failed: true });
+      expect(await open({ poll: completed, keep })()).to.include({ kind: 'unfinished', progress: 99, inVain: true });
     });
   });
 
   it('goes on while a completed job has no result, for as long as it takes, and says so', async () => {
     const pollJob = open({ poll: async () => ({ status: 'processing', lacksResult: true, retryAfterMs: 300 }) });
-    const wanted = { kind: 'unfinished', shown: 'processing', progress: 99, retryAfterMs: 300, failed: true };
+    const wanted = { kind: 'unfinished', shown: 'processing', progress: 99, retryAfterMs: 300, inVain: true };
     for (let hours = 0; hours < 3; hours += 1) {
       expect(await pollJob()).to.deep.equal(wanted);
       atMs += 3_600_000;
@@ -297,7 +297,7 @@ describe('a poll of a job', () => {
     });
     it('waits for its deadline if no route is left', async () => {
       const sight = await open({ poll: poll('queued'), models: [] })({ shown: 'queued' });
-      expect(sight).to.deep.include({ kind: 'unfinished', shown: 'queued', progress: 40, failed: true });
+      expect(sight).to.deep.include({ kind: 'unfinished', shown: 'queued', progress: 40, inVain: true });
       expect(told.warned[0]).to.match(/no longer in the catalog/);
       expect(told.found).to.deep.equal([]);
     });

@@ -22,7 +22,7 @@ const JOB = {
 } as unknown as Job;
 const DONE: PollOutcome = { kind: 'completed', result: '{}' };
 const FAILED: PollOutcome = { kind: 'failed', error: 'no' };
-const OPEN: PollOutcome = { kind: 'unfinished', shown: 'queued', progress: 7, retryAfterMs: undefined, failed: false };
+const OPEN: PollOutcome = { kind: 'unfinished', shown: 'queued', progress: 7, retryAfterMs: undefined, inVain: false };
 
 interface Case {
   readonly job?: Partial<Job>;
@@ -108,7 +108,7 @@ describe('a worker', () => {
   it('looks again no sooner than the upstream says, and less often after a look that found nothing', async () => {
     const later = await workOn({ sight: { ...OPEN, retryAfterMs: 9000 } });
     expect(later.changes).to.deep.equal([{ ...advance, shown: 'queued', progress: 7, dueAt: AT + 9000 }]);
-    const failed = await workOn({ sight: { ...OPEN, failed: true } });
+    const failed = await workOn({ sight: { ...OPEN, inVain: true } });
     expect(failed.changes).to.deep.equal([{ ...advance, shown: 'queued', progress: 7, dueAt: AT + 2000 }]);
   });
 
@@ -137,7 +137,7 @@ describe('a worker', () => {
   });
 
   it('does not end at the deadline what is finished upstream and only waits to be stored', async () => {
-    const { refunds, changes } = await workOn({ job: { deadline: AT }, sight: { ...OPEN, waits: true } });
+    const { refunds, changes } = await workOn({ job: { deadline: AT }, sight: { ...OPEN, waitsForStore: true } });
     expect(refunds).to.deep.equal([]);
     expect(changes).to.deep.equal([{ ...advance, shown: 'queued', progress: 7, dueAt: AT + 1000 }]);
   });
