@@ -76,8 +76,8 @@ async function answer(paid: PaidRequest, task: Task): Promise<Lifecycle.ReturnVa
     images = await fetchLinkedImages(paid, imageRequest);
     const holder = await confirmHolder(paid, paid.services.holders);
     refuseModel(holder.limits, model);
-    const answered = await runEngine({ ...paid, holder }, { task, model, imageRequest, images });
-    return answered ? await reply(paid, task, { ...answered, imageRequest }) : paid.h.abandon;
+    const made = await runEngine({ ...paid, holder }, { task, model, imageRequest, images });
+    return made ? await reply(paid, { task, imageRequest }, made) : paid.h.abandon;
   } finally {
     releaseImages(images);
   }
@@ -85,13 +85,13 @@ async function answer(paid: PaidRequest, task: Task): Promise<Lifecycle.ReturnVa
 
 async function reply(
   paid: PaidRequest,
-  task: Task,
-  { imageRequest: { withBytes, streams }, ...answered }: Answer & Pick<EngineRun, 'imageRequest'>,
+  { task, imageRequest: { withBytes, streams } }: Pick<EngineRun, 'task' | 'imageRequest'>,
+  made: Answer,
 ): Promise<Lifecycle.ReturnValueTypes> {
-  const body = task.reply(answered);
+  const body = task.reply(made);
   const { results } = paid.services;
   const isShown = withBytes || streams;
-  const image = isShown && (await readMadeImage(paid, { results, image: answered.image }));
+  const image = isShown && (await readMadeImage(paid, { results, image: made.image }));
   try {
     if (streams) return await answerEvents(paid, writeImageEvent(task.event, body, image || undefined));
     return image ? await answerPieces(paid, writeImageReply(body, image.bytes)) : await answerJson(paid, body);
@@ -119,8 +119,8 @@ async function runEngine(
   const call = { prompt, images: images.map(toProviderImage), ...shape };
   const idempotency = paid.idempotency?.terms({ awaited: !imageRequest.streams });
   const context = { ...createCallContext(paid, imageRequest.spending), idempotency };
-  const answered = await services.images.run({ kind: task.kind, model, call }, context);
-  return answered && { ...answered, model, url: services.results.buildLink(answered.image) };
+  const made = await services.images.run({ kind: task.kind, model, call }, context);
+  return made && { ...made, model, url: services.results.buildLink(made.image) };
 }
 
 /** The request; the reservation then holds its images. */
