@@ -64,17 +64,17 @@ export function createBodyParser({ idleMs = IDLE_MS }: { readonly idleMs?: numbe
     idleMs,
     onReply: (reply) => {
       if ('head' in reply || 'group' in reply) {
-        read(reply);
+        takePart(reply);
         return;
       }
       const reason = 'fault' in reply ? fault(reply.fault.code as FaultCode, reply.fault.detail) : reply.error;
-      end((job) => job.reject(reason));
+      endJob((job) => job.reject(reason));
     },
-    onDeath: (error) => end((job) => job.reject(fault('internal', {}, error))),
+    onDeath: (error) => endJob((job) => job.reject(fault('internal', {}, error))),
   });
   let joining: Joining<object> | undefined;
 
-  function read(reply: PartReply): void {
+  function takePart(reply: PartReply): void {
     if ('head' in reply) {
       if (running) joining = (FORMATS[running.format] as Format).join(reply.head);
       void inspectHead(reply.head);
@@ -83,7 +83,7 @@ export function createBodyParser({ idleMs = IDLE_MS }: { readonly idleMs?: numbe
     joining?.add(reply.group);
     const whole = joining?.whole();
     if (reply.more || !whole) thread.post('next');
-    else end((job) => job.resolve(whole));
+    else endJob((job) => job.resolve(whole));
   }
 
   /** The thread and the waiting bodies wait for this: it is a single read of the store. */
@@ -93,11 +93,11 @@ export function createBodyParser({ idleMs = IDLE_MS }: { readonly idleMs?: numbe
       await job?.inspectHead?.(head);
       if (running === job) thread.post('next');
     } catch (error) {
-      if (running === job) end(() => job?.reject(error));
+      if (running === job) endJob(() => job?.reject(error));
     }
   }
 
-  function next(): void {
+  function startNext(): void {
     if (running) return;
     running = waiting.shift();
     if (!running) {
@@ -108,12 +108,12 @@ export function createBodyParser({ idleMs = IDLE_MS }: { readonly idleMs?: numbe
     thread.post({ format, bytes }, [bytes.buffer as ArrayBuffer]);
   }
 
-  function end(settle: (job: Job) => void): void {
+  function endJob(settle: (job: Job) => void): void {
     const job = running;
     running = joining = undefined;
     if (job?.isLarge) void thread.stop();
     if (job) settle(job);
-    next();
+    startNext();
   }
 
   function parseInThread<Name extends FormatName>(
@@ -135,7 +135,7 @@ export function createBodyParser({ idleMs = IDLE_MS }: { readonly idleMs?: numbe
       }
       signal.addEventListener('abort', onAbort);
       waiting.push(job);
-      next();
+      startNext();
     });
   }
 
