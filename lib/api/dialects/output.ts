@@ -6,6 +6,7 @@ import { BUDGET_MIN, type ReasoningWish } from '../../calls/text/reasoning.ts';
 import type { TextRequest } from '../../calls/text/request.ts';
 import type { Effort, OutputFormat } from '../../upstream/contract/provider.ts';
 import { documentAs, invalidField, optional } from './fields.ts';
+import { nameDefinitions } from './tool-schema.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -152,7 +153,7 @@ export function readResponseFormat(given: unknown): Pick<TextRequest, 'format' |
   if (type === 'json_object') {
     // Other servers' clients send a schema beside it.
     const format = isRecord(schema)
-      ? { type: 'json-schema' as const, name: ANSWER, schema }
+      ? { type: 'json-schema' as const, name: ANSWER, schema: nameDefinitions(schema) }
       : { type: 'json' as const };
     return { format, formatField: 'response_format' };
   }
@@ -188,7 +189,7 @@ function namedFormat(field: string, wanted: unknown): OutputFormat {
   return {
     type: 'json-schema',
     name,
-    schema,
+    schema: nameDefinitions(schema),
     ...(description != null && { description }),
     ...(strict != null && { strict }),
   };
@@ -209,7 +210,7 @@ function readAnswerFormat(field: string, format: unknown): Pick<TextRequest, 'fo
   checkChoice(`${field}.type`, format.type, ['json_schema']);
   const { schema } = format;
   if (!isRecord(schema)) throw invalidField(`${field}.schema`, 'must be an object');
-  return { format: { type: 'json-schema', name: ANSWER, schema }, formatField: field };
+  return { format: { type: 'json-schema', name: ANSWER, schema: nameDefinitions(schema) }, formatField: field };
 }
 
 /**

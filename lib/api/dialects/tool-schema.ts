@@ -11,8 +11,8 @@ export function completeSchema(schema: JsonObject): JsonObject {
   return completeAll(completeObject(joinAlternatives(nameDefinitions(schema))));
 }
 
-/** Some follow references to the newer name of definitions only. */
-function nameDefinitions(schema: JsonObject): JsonObject {
+/** Some follow references to the newer name of definitions only; the same is true of schemas of answers. */
+export function nameDefinitions(schema: JsonObject): JsonObject {
   const { definitions, $defs, ...rest } = schema;
   if (!isRecord(definitions) || $defs !== undefined) return schema;
   return nameReferences({ ...rest, $defs: definitions }) as JsonObject;

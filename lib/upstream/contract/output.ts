@@ -8,7 +8,7 @@ export type OutputFormat = { readonly type: 'json' } | JsonSchemaFormat;
 
 export interface JsonSchemaFormat {
   readonly type: 'json-schema';
-  /** A JSON schema as the client wrote it. */
+  /** A JSON schema as the client wrote it, but for the name of `$defs`. */
   readonly schema: Readonly<Record<string, unknown>>;
   /** Letters, digits, `_` and `-`, 64 at the most. */
   readonly name: string;

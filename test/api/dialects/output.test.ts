@@ -14,6 +14,14 @@ function readBy(parse: (body: unknown) => TextRequest, more: object): Read {
   return { ...(format && { format }), ...(reasoning && { reasoning }) };
 }
 
+/** As older drafts name definitions, and newer ones. */
+const OLDER = {
+  ...SCHEMA,
+  items: { $ref: '#/definitions/x' },
+  definitions: { x: { items: { $ref: '#/definitions/x' } } },
+};
+const NEWER = { ...SCHEMA, items: { $ref: '#/$defs/x' }, $defs: { x: { items: { $ref: '#/$defs/x' } } } };
+
 const chatForm = (wanted: object) => ({ response_format: { type: 'json_schema', json_schema: wanted } });
 const named = (more: object) => ({ type: 'json-schema', name: 'place', schema: SCHEMA, ...more });
 
@@ -25,6 +33,8 @@ const CHAT: readonly (readonly [more: object, read: object])[] = [
   [{ response_format: { type: 'json_object', schema: SCHEMA } }, { format: named({ name: 'answer' }) }],
   [chatForm({ name: 'place' }), { format: { type: 'json' } }],
   [chatForm({ name: 'place', schema: SCHEMA, strict: null, description: null }), { format: named({}) }],
+  [chatForm({ name: 'place', schema: OLDER }), { format: named({ schema: NEWER }) }],
+  [{ response_format: { type: 'json_object', schema: OLDER } }, { format: named({ name: 'answer', schema: NEWER }) }],
   [
     chatForm({ name: 'place', schema: SCHEMA, strict: true, description: 'A place.' }),
     { format: named({ strict: true, description: 'A place.' }) },
@@ -63,6 +73,10 @@ const MESSAGE: readonly (readonly [more: object, read: object])[] = [
   [{ output_config: { format: null, effort: null } }, {}],
   [{ output_config: { format: { type: 'json_schema', schema: SCHEMA } } }, { format }],
   [{ output_format: { type: 'json_schema', schema: SCHEMA } }, { format }],
+  [
+    { output_config: { format: { type: 'json_schema', schema: OLDER } } },
+    { format: named({ name: 'answer', schema: NEWER }) },
+  ],
   [
     {
       output_config: { format: { type: 'json_schema', schema: SCHEMA } },
