@@ -5,7 +5,7 @@ import type { HostResponse } from '../contract/host.ts';
 import type { HostRequest } from '../contract/request.ts';
 import { classifyStatus, isUpstreamFault, upstreamFault } from './fault.ts';
 import type { Key, KeyRing } from './key-ring.ts';
-import { noteRefusal, noteReply, noteRequest } from './plugin-run.ts';
+import { readPluginRun } from './plugin-run.ts';
 import type { Reuse, Upstream, UpstreamResponse } from './upstream.ts';
 
 interface AskOptions {
@@ -41,6 +41,18 @@ const KEY_STATUSES: ReadonlySet<number> = new Set([401, 402, 429]);
 const FORBIDDEN = 403;
 
 export function createAsking({ request, keys, fault, readExhaustedMs, onRefusal }: AskOptions): Asking {
+  async function send(
+    url: string,
+    init: HostRequest,
+    { key, reuse }: { readonly key: Key | undefined; readonly reuse: Reuse },
+  ): Promise<UpstreamResponse> {
+    const run = readPluginRun();
+    run?.noteRequest(key);
+    const response = await request(url, init, key, reuse);
+    if (!isGet(init)) run?.noteReply(response.headers);
+    return response;
+  }
+
   function noteLimits(key: Key | undefined, response: HostResponse | undefined): void {
     if (!key || !response) return;
     const forMs = readExhaustedMs(response.headers);
@@ -53,11 +65,9 @@ export function createAsking({ request, keys, fault, readExhaustedMs, onRefusal 
       let tried: Set<string> | undefined;
       for (;;) {
         const key = init.auth && keys.take({ id: init.keyId, tried, conversation: init.conversation });
-        noteRequest(key);
         let response: UpstreamResponse | undefined;
         try {
-          response = await request(url, init, key, reuse);
-          if (!isGet(init)) noteReply(response.headers);
+          response = await send(url, init, { key, reuse });
           if (response.status < 200 || response.status > 299) throw await readRefusal(response);
           noteLimits(key, response);
           return response;
@@ -67,17 +77,15 @@ export function createAsking({ request, keys, fault, readExhaustedMs, onRefusal 
           const hasOther = keys.blame(key?.id, error, tried);
           noteLimits(key, response);
           // Anything bound to one account is not asked of another.
-          if (!hasOther || init.keyId !== undefined || !isUndone(error)) throw error;
-          noteRefusal();
+          if (!hasOther || init.keyId !== undefined || !hasDoneNothing(error)) throw error;
+          readPluginRun()?.noteRefusal();
         }
       }
     },
 
     async request(url, init) {
       const key = init.auth && keys.take({ id: init.keyId, conversation: init.conversation });
-      noteRequest(key);
-      const response = await request(url, init, key, isGet(init) ? 'repeat' : 'any');
-      if (!isGet(init)) noteReply(response.headers);
+      const response = await send(url, init, { key, reuse: isGet(init) ? 'repeat' : 'any' });
       const { status, retryAfterMs, headers, body } = response;
       if (key && KEY_STATUSES.has(status)) {
         const facts = { status, ...(retryAfterMs !== undefined && { retryAfterMs }) };
@@ -100,7 +108,7 @@ export function createAsking({ request, keys, fault, readExhaustedMs, onRefusal 
 
 const isGet = ({ method }: HostRequest) => method === 'GET';
 
-/** Refused before anything was done: after a 5xx, an image may have been made and would be paid for twice. */
-function isUndone(error: unknown): boolean {
+/** After a 5xx, an image may have been made and would be paid for twice. */
+function hasDoneNothing(error: unknown): boolean {
   return isUpstreamFault(error) && error.status !== undefined && error.status >= 400 && error.status < 500;
 }

@@ -23,6 +23,11 @@ export function isUpstream({ title }: PluginName): boolean {
   return title === UPSTREAM;
 }
 
+/** The names of the header in which vendors tell the id of a request. */
+const REQUEST_ID_HEADERS = ['x-request-id', 'request-id', 'x-generation-id', 'x-trace-id'];
+
+const REQUEST_ID_CHARS_MAX = 100;
+
 /** A request of a run that was refused with one key, and then sent with another. */
 interface RefusedRequest {
   readonly keyPlace: number | null;
@@ -57,6 +62,26 @@ export class PluginRun implements PluginName {
     this.title = title;
     this.name = name;
     this.#fail = fail;
+  }
+
+  noteRequest(key: Key | undefined): void {
+    this.keyId = key?.id;
+    this.keyPlace = key?.place ?? null;
+    this.sentAt = performance.now();
+  }
+
+  /** The reply to that request has begun. */
+  noteReply(headers: Readonly<Record<string, string | string[] | undefined>>): void {
+    const id = REQUEST_ID_HEADERS.map((name) => headers[name]).find((value) => typeof value === 'string');
+    if (id !== undefined) this.requestId = id.slice(0, REQUEST_ID_CHARS_MAX);
+  }
+
+  /** That request was refused, and is sent again with another key. */
+  noteRefusal(): void {
+    const { keyPlace, requestId, sentAt = 0 } = this;
+    this.refused ??= [];
+    this.refused.push({ keyPlace, requestId, startedAt: sentAt, endedAt: performance.now() });
+    this.requestId = null;
   }
 
   /** Does nothing once it is over. */
@@ -97,42 +122,6 @@ export async function askAsPoll<T>(ask: () => Promise<T>): Promise<T> {
 
 export function isPolling({ polls }: PluginRun): boolean {
   return polls > 0;
-}
-
-/** For the run of a plugin that sends a request. */
-export function noteRequest(key: Key | undefined): void {
-  const run = running.getStore();
-  if (!run) return;
-  run.keyId = key?.id;
-  run.keyPlace = key?.place ?? null;
-  run.sentAt = performance.now();
-}
-
-/** The names of the header in which vendors tell the id of a request. */
-const REQUEST_ID_HEADERS = ['x-request-id', 'request-id', 'x-generation-id', 'x-trace-id'];
-
-const REQUEST_ID_CHARS_MAX = 100;
-
-/** The reply to that request has begun. */
-export function noteReply(headers: Readonly<Record<string, string | string[] | undefined>>): void {
-  const run = running.getStore();
-  if (!run) return;
-  for (const name of REQUEST_ID_HEADERS) {
-    const id = headers[name];
-    if (typeof id !== 'string') continue;
-    run.requestId = id.slice(0, REQUEST_ID_CHARS_MAX);
-    return;
-  }
-}
-
-/** That request was refused, and is sent again with another key. */
-export function noteRefusal(): void {
-  const run = running.getStore();
-  if (!run) return;
-  const { keyPlace, requestId, sentAt = 0 } = run;
-  run.refused ??= [];
-  run.refused.push({ keyPlace, requestId, startedAt: sentAt, endedAt: performance.now() });
-  run.requestId = null;
 }
 
 /** By folder, as stacks name it. */
