@@ -15,6 +15,7 @@ import {
   catalogFile,
   type ModelEntry,
   modelPrices,
+  modelRoutes,
   type PaymentEntry,
   type UpstreamEntry,
 } from './schema.ts';
@@ -84,7 +85,11 @@ export function readCatalogFiles(
     addEach(retired, part.retired, (key) => `${path}: retired.${key} is defined twice`);
   }
   const describe = (id: string, mistake: string) => `${sources.get(`overrides.${id}`)}: overrides.${id}: ${mistake}`;
-  const changed = applyOverrides(models, overrides, { prices: (type) => modelPrices[type], describe });
+  const changed = applyOverrides(models, overrides, {
+    prices: (type) => modelPrices[type],
+    routes: (type) => modelRoutes[type],
+    describe,
+  });
   const priced = changed.map((model) => withCosts(model, costs, sources));
   const lists = {
     models: priced,

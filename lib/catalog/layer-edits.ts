@@ -1,6 +1,5 @@
 // Changes of the part of the catalog from pages, as a value: each returns the next part, the loader checks it.
-import type { CostEntry } from './cost.ts';
-import type { OverrideEntry } from './overrides.ts';
+import type { AddedRoute, OverrideEntry } from './overrides.ts';
 
 /** A catalog file as it is written: what may be left out is left out. */
 export interface LayerPart {
@@ -24,14 +23,6 @@ export interface LayerUpstream {
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
-export interface LayerRoute {
-  readonly upstream: string;
-  /** The vendor's own name for the model. */
-  readonly model: string;
-  readonly options?: Readonly<Record<string, unknown>> | undefined;
-  readonly cost?: CostEntry;
-}
-
 export interface LayerModel {
   readonly id: string;
   readonly type: 'text' | 'embedding' | 'image';
@@ -39,7 +30,7 @@ export interface LayerModel {
   readonly aliases?: readonly string[];
   readonly off?: boolean;
   readonly price?: OverrideEntry['price'];
-  readonly routes: readonly LayerRoute[];
+  readonly routes: readonly AddedRoute[];
   /** What a text model can do. */
   readonly [capability: string]: unknown;
 }
@@ -48,27 +39,54 @@ export function setUpstream(part: LayerPart, name: string, upstream: LayerUpstre
   return { ...part, upstreams: { ...part.upstreams, [name]: upstream } };
 }
 
-/** With the models that only it serves. */
+/** With its routes, and the models that only it serves. */
 export function removeUpstream(part: LayerPart, name: string): LayerPart {
   const { [name]: _removed, ...upstreams } = part.upstreams ?? {};
   const models = (part.models ?? []).flatMap((model) => {
     const routes = model.routes.filter(({ upstream }) => upstream !== name);
     return routes.length === 0 ? [] : [{ ...model, routes }];
   });
-  return dropEmpty({ ...part, upstreams, models });
+  const overrides = Object.entries(part.overrides ?? {}).map(([id, override]) => {
+    return [
+      id,
+      withRoutes(
+        override,
+        (override.routes ?? []).filter(({ upstream }) => upstream !== name),
+      ),
+    ] as const;
+  });
+  return dropEmpty({ ...part, upstreams, models, overrides: Object.fromEntries(overrides.filter(isFilled)) });
+}
+
+const isFilled = ([, override]: readonly [id: string, OverrideEntry]) => Object.keys(override).length > 0;
+
+function withRoutes({ routes: _before, ...others }: OverrideEntry, routes: readonly AddedRoute[]): OverrideEntry {
+  return { ...others, ...(routes.length > 0 && { routes }) };
+}
+
+/** The routes that the part has for a model of its own, or for one of a file. */
+export function listRoutes(part: LayerPart, id: string): readonly AddedRoute[] {
+  return part.models?.find((model) => model.id === id)?.routes ?? part.overrides?.[id]?.routes ?? [];
+}
+
+export function setRoutes(part: LayerPart, id: string, routes: readonly AddedRoute[]): LayerPart {
+  if (part.models?.some((model) => model.id === id)) {
+    return { ...part, models: part.models.map((model) => (model.id === id ? { ...model, routes } : model)) };
+  }
+  const overrides = { ...part.overrides, [id]: withRoutes(part.overrides?.[id] ?? {}, routes) };
+  return dropEmpty({ ...part, overrides: Object.fromEntries(Object.entries(overrides).filter(isFilled)) });
 }
 
 export function addModels(part: LayerPart, models: readonly LayerModel[]): LayerPart {
   return { ...part, models: [...(part.models ?? []), ...models] };
 }
 
-/** Changes a model of the part itself, or overrides one of a file; what is undefined stays as its author wrote it. */
+/** Changes a model of the part itself, or overrides one of a file; what is undefined stays as its author wrote it, and so do routes. */
 export function changeModel(part: LayerPart, id: string, change: OverrideEntry): LayerPart {
   const wanted = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
   if (!part.models?.some((model) => model.id === id)) {
-    const { [id]: _before, ...others } = part.overrides ?? {};
-    const overrides = Object.keys(wanted).length === 0 ? others : { ...others, [id]: wanted };
-    return dropEmpty({ ...part, overrides });
+    const overrides = { ...part.overrides, [id]: withRoutes(wanted, part.overrides?.[id]?.routes ?? []) };
+    return dropEmpty({ ...part, overrides: Object.fromEntries(Object.entries(overrides).filter(isFilled)) });
   }
   const models = part.models.map((model) => {
     if (model.id !== id) return model;
@@ -78,23 +96,22 @@ export function changeModel(part: LayerPart, id: string, change: OverrideEntry):
   return { ...part, models };
 }
 
-/** What a model of the part costs and can do; what it could do before and is absent here, it no longer can. */
-export interface ModelFacts {
-  readonly cost: CostEntry;
-  readonly [capability: string]: unknown;
-}
+const NO_ABILITIES = ['id', 'type', 'provider', 'aliases', 'off', 'price', 'routes'];
 
-const NO_FACTS = ['id', 'type', 'provider', 'aliases', 'off', 'price', 'routes'];
-
-/** Of a model of the part, which has one route. */
-export function setModelFacts(part: LayerPart, id: string, { cost, ...able }: ModelFacts): LayerPart {
+/** What a model of the part can do; what it could do before and is absent here, it no longer can. */
+export function setAbilities(part: LayerPart, id: string, able: Readonly<Record<string, unknown>>): LayerPart {
   const models = (part.models ?? []).map((model) => {
     if (model.id !== id) return model;
-    const kept = Object.entries(model).filter(([name]) => NO_FACTS.includes(name));
-    const routes = model.routes.map((route) => ({ ...route, cost }));
-    return { ...(Object.fromEntries(kept) as LayerModel), ...able, routes };
+    const kept = Object.entries(model).filter(([name]) => NO_ABILITIES.includes(name));
+    return { ...(Object.fromEntries(kept) as LayerModel), ...able };
   });
   return { ...part, models };
+}
+
+/** As its file says. */
+export function resetModel(part: LayerPart, id: string): LayerPart {
+  const { [id]: _before, ...overrides } = part.overrides ?? {};
+  return dropEmpty({ ...part, overrides });
 }
 
 export function removeModel(part: LayerPart, id: string): LayerPart {

@@ -210,6 +210,14 @@ function createRoutes(type: keyof typeof cost): Joi.Schema {
   return Joi.array().items(route).required();
 }
 
+/** Routes of a model by its type. */
+export const modelRoutes: Readonly<Record<ModelEntry['type'], Joi.Schema>> = {
+  text: createRoutes('text').prefs(prefs),
+  embedding: createRoutes('embedding').prefs(prefs),
+  image: createRoutes('image').prefs(prefs),
+  video: createRoutes('video').prefs(prefs),
+};
+
 const text = Joi.object({
   ...base,
   type: Joi.valid('text').required(),

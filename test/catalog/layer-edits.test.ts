@@ -5,10 +5,13 @@ import {
   type LayerModel,
   type LayerPart,
   listLayerChanges,
+  listRoutes,
   removeModel,
   removeUpstream,
+  resetModel,
   setDiscount,
   setRate,
+  setRoutes,
   setUpstream,
 } from '../../lib/catalog/layer-edits.ts';
 
@@ -61,6 +64,29 @@ describe('changes of the part of the catalog from pages', () => {
     expect(overridden).to.deep.equal({ overrides: { 'file-model': { aliases: ['x'] } } });
     expect(changeModel(overridden, 'file-model', {})).to.deep.equal({});
     expect(removeModel(removeModel(part, 'a'), 'b')).to.have.all.keys('upstreams');
+  });
+
+  it('set routes of a model of a file, which its other changes keep', () => {
+    const routes = [
+      { upstream: 'one', model: 'x' },
+      { upstream: 'two', model: 'x' },
+    ];
+    const routed = setRoutes({}, 'x', routes);
+    expect(routed).to.deep.equal({ overrides: { x: { routes } } });
+    expect([listRoutes(routed, 'x'), listRoutes(part, 'b'), listRoutes({}, 'x')]).to.deep.equal([
+      routes,
+      part.models?.[1]?.routes,
+      [],
+    ]);
+    const priced = changeModel(routed, 'x', { price: { markup: '2' } });
+    expect(priced).to.deep.equal({ overrides: { x: { price: { markup: '2' }, routes } } });
+    expect(changeModel(priced, 'x', {})).to.deep.equal(routed);
+    expect(resetModel(priced, 'x')).to.deep.equal({});
+    expect(removeUpstream(priced, 'one')).to.deep.equal({
+      overrides: { x: { price: { markup: '2' }, routes: routes.slice(1) } },
+    });
+    expect(removeUpstream(removeUpstream(routed, 'one'), 'two')).to.deep.equal({});
+    expect(setRoutes(routed, 'x', [])).to.deep.equal({});
   });
 
   it('set a discount, exactly, until it is nothing', () => {

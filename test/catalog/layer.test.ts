@@ -92,6 +92,32 @@ describe('the part of the catalog from pages', () => {
     expect(made()).to.have.length(1);
   });
 
+  it('adds routes to a model of a file, behind its own', async () => {
+    stage.folder.write(content({ one: up('key-of-one') }));
+    const cost = { currency: 'RUB', input: '1', output: '2' };
+    const routes = [{ upstream: 'two', model: 'two-1', cost }];
+    write(1, { upstreams: own.upstreams, overrides: { [TEXT.id]: { routes } } }, { [SECRET]: 'key' });
+    await load();
+    const found = stage.model().routes.map(({ upstream, model, options }) => [upstream, model, options]);
+    expect(found).to.deep.equal([
+      ['one', 'their-1', {}],
+      ['two', 'two-1', {}],
+    ]);
+    const tried = (...added: readonly object[]) => {
+      const text = JSON.stringify({ overrides: { [TEXT.id]: { routes: added } } });
+      return stage.live.tryLayer({ text, secrets: {} });
+    };
+    for (const [wrong, words] of [
+      [{ upstream: 'one' }, `overrides.${TEXT.id}: routes[0].model is required`],
+      [{ upstream: 'one', model: 'm', cost: { currency: 'RUB', request: '1' } }, 'routes[0].cost'],
+      [{ upstream: 'nobody', model: 'm' }, 'unknown upstream nobody'],
+    ] as const) {
+      expect(await tried(wrong), words)
+        .to.have.property('problem')
+        .that.contains(words);
+    }
+  });
+
   it('is refused where it repeats what a file has, also at a start', async () => {
     stage.folder.write(content({ one: up('key-of-one') }));
     write(1, { upstreams: { one: up(variable(SECRET)) } }, { [SECRET]: 'key' });

@@ -215,8 +215,12 @@ for (const kind of longer([SQLITE], STORES)) {
       const path = `${CATALOG}/model?id=sold-x`;
       const warning = 'sold-x, input: the price of 200.00 RUB stays as it was, below the cost of 300.00 RUB. Raise it.';
       const change = async (wish: Readonly<Record<string, string>>) => {
-        const preview = await go((await operator.get(path)).text, path, { ...wish, currency: 'USD', step: 'preview' });
-        await go(preview.text, path, { ...wish, currency: 'USD', step: 'save' });
+        const preview = await go((await operator.get(path)).text, path, {
+          ...wish,
+          'currency-0': 'USD',
+          step: 'preview',
+        });
+        await go(preview.text, path, { ...wish, 'currency-0': 'USD', step: 'save' });
         return plain(preview.text);
       };
       const fixed = { kind: 'written', input: '200', output: '900', 'output-0': '5' };

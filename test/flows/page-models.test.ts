@@ -140,7 +140,14 @@ describe('models of the pages', () => {
     expect(text)
       .to.match(/name="can-audio"[^>]*checked/)
       .and.to.match(/value="USD" selected/);
-    const wish = { kind: 'written', input: '900', output: '2500', aliases: '', currency: 'USD', 'can-tools': 'yes' };
+    const wish = {
+      kind: 'written',
+      input: '900',
+      output: '2500',
+      aliases: '',
+      'currency-0': 'USD',
+      'can-tools': 'yes',
+    };
     const loss = await change({ ...wish, 'input-0': '9.01', 'output-0': '8' });
     expect([loss.status, plain(loss.text)].join()).to.match(/^400.*Not saved.*below/s);
     expect((await change({ ...wish, 'input-0': '', 'output-0': '8' })).status).to.equal(400);
@@ -156,12 +163,12 @@ describe('models of the pages', () => {
       maxOutput: 16_384,
       tools: true,
     });
-    expect((await operator.get(`${CATALOG}/model?id=model-a`)).text).to.not.contain('name="currency"');
+    expect((await operator.get(`${CATALOG}/model?id=model-a`)).text).to.not.contain('name="currency-0"');
   });
 
   it('changes what long prompts cost a model of the pages', async () => {
     const page = `${CATALOG}/model?id=sold-y`;
-    const wish = { kind: 'markup', factor: '2', aliases: '', currency: 'USD', 'input-0': '2', 'output-0': '8' };
+    const wish = { kind: 'markup', factor: '2', aliases: '', 'currency-0': 'USD', 'input-0': '2', 'output-0': '8' };
     const preview = async (long: Readonly<Record<string, string>>) =>
       go((await operator.get(page)).text, page, { ...wish, ...long, step: 'preview' });
     const change = async (long: Readonly<Record<string, string>>) => {

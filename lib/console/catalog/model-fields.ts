@@ -19,13 +19,11 @@ import {
 } from './model-form.ts';
 import { MODEL_WORDS } from './model-words.ts';
 
-interface FactFields {
+interface CostFields {
   readonly type: Sellable;
-  /** Of several models in one form. */
+  /** Of several in one form. */
   readonly at: number;
   readonly cost: CostEntry | undefined;
-  /** With the sizes of the model, if they are known. */
-  readonly model?: Readonly<Record<string, unknown>>;
   /** What was typed before. */
   readonly sent: Form | undefined;
 }
@@ -38,7 +36,7 @@ interface CostField {
   readonly band?: number;
 }
 
-export function factFields({ language, format }: UserVisit, { type, at, cost, model, sent }: FactFields): Html {
+export function costFields({ language, format }: UserVisit, { type, at, cost, sent }: CostFields): Html {
   const words = MODEL_WORDS[language];
   const readValue = (name: string, first: string) => (sent?.has(name) ? sent.text(name) : first);
   const costField = (
@@ -66,19 +64,30 @@ export function factFields({ language, format }: UserVisit, { type, at, cost, mo
   const isLong = (band: number) => readValue(nameFactField('above', at, band), String(known[band]?.above ?? '')) !== '';
   const numbers = Array.from({ length: count }, (_, band) => band);
   const bands = html`<details${numbers.some(isLong) && html` open`}><summary>${words.bands}</summary><p class="hint">${words.bandsHint}</p>${numbers.map(bandFields)}</details>`;
-  const sizes = SIZE_FIELDS.map((size) => {
-    const name = nameFactField(size, at);
-    const value = readValue(name, String(model?.[size] ?? ''));
-    return field({ name, label: words.sizes[size], hint: words.sizeHint, value, inputmode: 'numeric', optional: true });
-  });
-  return html`${required}${extras}${bands}${sizes}`;
+  return html`${required}${extras}${bands}`;
 }
 
-export function currencyField({ services, language }: UserVisit, chosen: string | undefined): Html {
+/** Of a text model. */
+export function sizeFields(
+  { language }: UserVisit,
+  at: number,
+  sent: Form | undefined,
+  model: Readonly<Record<string, unknown>> = {},
+): Html {
+  const words = MODEL_WORDS[language];
+  const fields = SIZE_FIELDS.map((size) => {
+    const name = nameFactField(size, at);
+    const value = sent?.has(name) ? sent.text(name) : String(model[size] ?? '');
+    return field({ name, label: words.sizes[size], hint: words.sizeHint, value, inputmode: 'numeric', optional: true });
+  });
+  return html`${fields}`;
+}
+
+export function currencyField({ services, language }: UserVisit, chosen: string | undefined, name = 'currency'): Html {
   const currencies = [...services.catalog().rates.keys()].toSorted();
   const first = currencies.includes('USD') ? 'USD' : HOME_CURRENCY;
   return select(
-    { name: 'currency', label: MODEL_WORDS[language].currency, chosen: chosen ?? first },
+    { name, label: MODEL_WORDS[language].currency, chosen: chosen ?? first },
     currencies.map((each) => [each, each]),
   );
 }

@@ -1,8 +1,8 @@
 // Reads the forms of models into entries of the catalog.
 import { isOneLine } from '../../base/one-line.ts';
 import type { CostEntry } from '../../catalog/cost.ts';
-import type { LayerModel, LayerRoute, ModelFacts } from '../../catalog/layer-edits.ts';
-import type { OverrideEntry } from '../../catalog/overrides.ts';
+import type { LayerModel } from '../../catalog/layer-edits.ts';
+import type { AddedRoute, OverrideEntry } from '../../catalog/overrides.ts';
 import type { PriceBandEntry, PriceEntry } from '../../catalog/price.ts';
 import { AMOUNT_MAX, formatRub, parseRub } from '../../money/money.ts';
 import type { Form } from '../forms.ts';
@@ -58,7 +58,7 @@ function isName(text: string): boolean {
 interface Vendor {
   readonly upstream: string;
   /** What the catalog knows of a model. */
-  findKnown(model: string): { readonly cost: CostEntry | undefined; readonly options: LayerRoute['options'] };
+  findKnown(model: string): { readonly cost: CostEntry | undefined; readonly options: AddedRoute['options'] };
 }
 
 export function readNewModels(
@@ -70,47 +70,71 @@ export function readNewModels(
   if (markup === undefined) return 'markup';
   const provider = sent.text('maker');
   if (!isName(provider)) return 'maker';
+  const able = type === 'text' ? readAbilities(sent) : {};
+  const currency = sent.text('currency');
   const made: LayerModel[] = [];
   for (const [at, model] of models.entries()) {
     const id = sent.text(`id-${at}`);
     if (!isName(id)) return 'name';
     const known = findKnown(model);
-    const facts = readFacts(sent, { type, at, known: known.cost });
-    if (typeof facts === 'string') return facts;
-    const { cost, ...able } = facts;
+    const cost = readCost(sent, { type, at, known: known.cost, currency });
+    const sizes = type === 'text' ? readSizes(sent, at) : {};
+    if (typeof cost === 'string') return cost;
+    if (typeof sizes === 'string') return sizes;
     const route = { upstream, model, ...(known.options && { options: known.options }), cost };
-    made.push({ id, type, provider, routes: [route], price: { markup }, ...able });
+    made.push({ id, type, provider, routes: [route], price: { markup }, ...sizes, ...able });
   }
   return made;
 }
 
-interface FactsRead {
+interface CostRead {
   readonly type: Sellable;
+  /** Of several costs in one form. */
   readonly at: number;
   readonly known: CostEntry | undefined;
+  readonly currency: string;
 }
 
-/** What a form says of the cost of a model, of its sizes and of what it can do. */
-export function readFacts(sent: Form, { type, at, known }: FactsRead): ModelFacts | ModelProblem {
+function readCost(sent: Form, { type, at, known, currency }: CostRead): CostEntry | ModelProblem {
   const price = readPrices(type, (name) => sent.text(nameFactField(name, at)));
   if (!price) return 'cost';
-  const currency = sent.text('currency');
-  if (type !== 'text') return { cost: { currency, ...price } };
+  if (type !== 'text') return { currency, ...price };
   const bands = sent.has(nameFactField('above', at, 0)) ? readBands(sent, at) : pickBands(known, currency);
-  if (!bands) return 'bands';
-  const cost: CostEntry = { currency, ...price, ...(bands.length > 0 && { bands }) };
+  return bands ? { currency, ...price, ...(bands.length > 0 && { bands }) } : 'bands';
+}
+
+/** Routes with the costs that a form states, without those that it drops. */
+export function readRoutes(
+  sent: Form,
+  type: Sellable,
+  routes: readonly AddedRoute[],
+): readonly AddedRoute[] | ModelProblem {
+  const read: AddedRoute[] = [];
+  for (const [at, route] of routes.entries()) {
+    if (sent.has(`drop-${at}`)) continue;
+    const cost = readCost(sent, { type, at, known: route.cost, currency: sent.text(nameFactField('currency', at)) });
+    if (typeof cost === 'string') return cost;
+    read.push({ ...route, cost });
+  }
+  return read;
+}
+
+/** How many tokens a text model takes. */
+export function readSizes(sent: Form, at: number): Readonly<Record<string, number | undefined>> | ModelProblem {
   const typed = SIZE_FIELDS.map((name) => [name, sent.text(nameFactField(name, at)).trim()] as const);
   const sizes = typed.filter(([, size]) => size !== '').map(([name, size]) => [name, readCount(size)] as const);
-  if (sizes.some(([, size]) => size === undefined)) return 'size';
-  const able = ABILITIES.filter((ability) => sent.has(nameAbilityField(ability))).map(
-    (ability) => [ability, true] as const,
-  );
-  return { cost, ...Object.fromEntries<number | boolean | undefined>([...sizes, ...able]) };
+  return sizes.some(([, size]) => size === undefined) ? 'size' : Object.fromEntries(sizes);
+}
+
+/** What a text model can do. */
+export function readAbilities(sent: Form): Readonly<Record<string, boolean>> {
+  const able = ABILITIES.filter((ability) => sent.has(nameAbilityField(ability)));
+  return Object.fromEntries(able.map((ability) => [ability, true]));
 }
 
 /** The name of a field of a model, of which a form may have several, or of one of its costs of long prompts. */
 export function nameFactField(
-  name: PriceField | 'above' | (typeof SIZE_FIELDS)[number],
+  name: PriceField | 'above' | 'currency' | (typeof SIZE_FIELDS)[number],
   at: number,
   band?: number,
 ): string {

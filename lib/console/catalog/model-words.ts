@@ -40,6 +40,10 @@ export const MODEL_WORDS = defineWords({
     markupHint: 'Price = cost × rate × markup; 1.3 is 30% above cost.',
     maker: 'Made by',
     makerHint: 'Customers see it in the list of models.',
+    join: 'Where a name is taken, make this upstream one more route of that model',
+    joinHint: 'The model keeps its price and abilities. A price with a markup follows the dearest route.',
+    route: (upstream: string, model: string) => `Route ${upstream}: ${model}`,
+    drop: 'Remove this route',
     abilities: 'Abilities',
     able: {
       vision: 'understand images',
@@ -65,7 +69,6 @@ export const MODEL_WORDS = defineWords({
     kinds: { own: 'as its file says', markup: 'markup on the cost', written: 'written in RUB' } as Readonly<
       Record<string, string>
     >,
-    facts: 'What the vendor charges and takes',
     kind: 'How the price is made',
     prices: {
       input: 'Input (RUB per 1M tokens)',
@@ -94,6 +97,8 @@ export const MODEL_WORDS = defineWords({
       markup: 'The markup is a number above 0 and at most 1000, such as 1.3.',
       maker: 'Say who made the models.',
       type: 'Choose a type from the list.',
+      served: 'This upstream serves one of these models already by this name.',
+      route: 'A model needs a route: remove the model instead.',
       price: 'Enter prices in RUB: above 0, at most 1,000,000,000, with at most 6 decimals.',
       aliases: 'An alias is one line of at most 200 characters.',
     },
@@ -136,6 +141,10 @@ export const MODEL_WORDS = defineWords({
     markupHint: 'Цена = закупка × курс × коэффициент; 1,3 — это на 30 % выше закупки.',
     maker: 'Разработчик',
     makerHint: 'Клиенты видят его в списке моделей.',
+    join: 'Если название занято, добавить этого провайдера как ещё один маршрут той модели',
+    joinHint: 'Цена и возможности модели останутся. Цена с коэффициентом считается от самого дорогого маршрута.',
+    route: (upstream: string, model: string) => `Маршрут ${upstream}: ${model}`,
+    drop: 'Удалить этот маршрут',
     abilities: 'Возможности',
     able: {
       vision: 'понимать картинки',
@@ -161,7 +170,6 @@ export const MODEL_WORDS = defineWords({
     kinds: { own: 'как в файле', markup: 'коэффициент к закупке', written: 'задана в рублях' } as Readonly<
       Record<string, string>
     >,
-    facts: 'Закупка и ограничения провайдера',
     kind: 'Как образуется цена',
     prices: {
       input: 'Вход, ₽ за 1 млн токенов',
@@ -190,6 +198,8 @@ export const MODEL_WORDS = defineWords({
       markup: 'Коэффициент — число больше 0 и не больше 1000, например 1,3.',
       maker: 'Укажите разработчика моделей.',
       type: 'Выберите тип из списка.',
+      served: 'Этот провайдер уже обслуживает одну из этих моделей под этим названием.',
+      route: 'Модели нужен хотя бы один маршрут: удалите модель целиком.',
       price: 'Введите цены в рублях: больше 0, не больше 1 000 000 000, не больше 6 знаков после запятой.',
       aliases: 'Псевдоним — одна строка не длиннее 200 символов.',
     },

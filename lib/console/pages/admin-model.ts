@@ -1,21 +1,34 @@
-// One model of the catalog, for an operator: its price, its aliases, whether it is sold and, if pages have added it, its
-// cost; previewed before it is saved.
+// One model of the catalog, for an operator: its price, its aliases, whether it is sold, the cost of routes that pages have
+// added and, if pages have added it, what it can do; previewed before it is saved.
 import { fault } from '../../base/faults.ts';
-import { changeModel, type LayerModel, type LayerPart, removeModel, setModelFacts } from '../../catalog/layer-edits.ts';
+import {
+  changeModel,
+  type LayerModel,
+  type LayerPart,
+  listRoutes,
+  removeModel,
+  resetModel,
+  setAbilities,
+  setRoutes,
+} from '../../catalog/layer-edits.ts';
 import { describeNotice } from '../../catalog/loss.ts';
 import type { Model } from '../../catalog/model.ts';
 import type { ModelEntry } from '../../catalog/schema.ts';
 import { audit } from '../audit.ts';
-import { abilityFields, currencyField, factFields } from '../catalog/model-fields.ts';
+import { abilityFields, costFields, currencyField, sizeFields } from '../catalog/model-fields.ts';
 import {
   EXTRA_PRICE_FIELDS,
+  nameFactField,
   PRICE_FIELDS,
   type PriceField,
+  readAbilities,
   readChange,
-  readFacts,
+  readRoutes,
+  readSizes,
   SELLABLE,
+  type Sellable,
 } from '../catalog/model-form.ts';
-import { MODEL_WORDS } from '../catalog/model-words.ts';
+import { MODEL_WORDS, type ModelProblem } from '../catalog/model-words.ts';
 import { priceTable } from '../catalog/price-table.ts';
 import { describeWarning } from '../catalog/problem-words.ts';
 import {
@@ -51,7 +64,7 @@ export const adminModel = page({
         return save(visit, sent, { next: removeModel, action: 'model.remove' });
       case 'reset':
         return save(visit, sent, {
-          next: (part, id) => changeModel(part, id, {}),
+          next: resetModel,
           action: 'model.change',
         });
       default:
@@ -86,24 +99,44 @@ function findOwn(part: LayerPart, id: string): LayerModel | undefined {
 
 async function decide(visit: UserVisit, sent: Form): Promise<Answer> {
   const { services, language } = visit;
+  const { problems, preview, saveText } = MODEL_WORDS[language];
   const { id, entry } = findModel(visit);
   const { part } = await services.catalogEditor.read();
   const own = findOwn(part, id);
   const before = { aliases: part.overrides?.[id]?.aliases ? [] : entry.aliases, isOwn: own !== undefined };
   const change = readChange(sent, { type: entry.type, before });
   const refuse = async (notice: Html) => ({ ...(await modelPage(visit, { notice, sent })), status: 400 });
-  if (typeof change === 'string') return refuse(message('error', MODEL_WORDS[language].problems[change]));
-  const known = own?.routes[0]?.cost;
-  const facts = own && sent.has('currency') ? readFacts(sent, { type: own.type, at: 0, known }) : undefined;
-  if (typeof facts === 'string') return refuse(message('error', MODEL_WORDS[language].problems[facts]));
-  const next = changeModel(facts ? setModelFacts(part, id, facts) : part, id, change);
+  const facts = readFacts(sent, { part, id, entry });
+  if (typeof change === 'string') return refuse(message('error', problems[change]));
+  if (typeof facts === 'string') return refuse(message('error', problems[facts]));
+  const next = changeModel(facts, id, change);
   if (isPreviewed(sent, next)) {
     return save(visit, sent, { next: () => next, action: 'model.change' });
   }
   const tried = await services.catalogEditor.tryPart(next);
   if ('problem' in tried) return refuse(refusedMessage(language, tried.problem));
-  const notice = html`<h2>${MODEL_WORDS[language].preview}</h2><p>${MODEL_WORDS[language].saveText}</p>${newWarnings(visit, tried.catalog)}${priceTable(visit, tried.catalog, [id])}${changesTable(visit, part, next)}`;
+  const notice = html`<h2>${preview}</h2><p>${saveText}</p>${newWarnings(visit, tried.catalog)}${priceTable(visit, tried.catalog, [id])}${changesTable(visit, part, next)}`;
   return modelPage(visit, { notice, sent, mark: previewMark(next) });
+}
+
+interface Facts {
+  readonly part: LayerPart;
+  readonly id: string;
+  readonly entry: ModelEntry;
+}
+
+/** The part with what a form says of the routes from pages and, of a model from pages, of what it can do. */
+function readFacts(sent: Form, { part, id, entry }: Facts): LayerPart | ModelProblem {
+  const type = SELLABLE.find((each) => each === entry.type);
+  if (!type || !sent.has(nameFactField('currency', 0))) return part;
+  const routes = readRoutes(sent, type, listRoutes(part, id));
+  if (typeof routes === 'string') return routes;
+  const isOwn = findOwn(part, id) !== undefined;
+  if (isOwn && routes.length === 0) return 'route';
+  const routed = setRoutes(part, id, routes);
+  if (!isOwn || type !== 'text') return routed;
+  const sizes = readSizes(sent, 0);
+  return typeof sizes === 'string' ? sizes : setAbilities(routed, id, { ...sizes, ...readAbilities(sent) });
 }
 
 interface Saving {
@@ -197,11 +230,15 @@ function changeForm(visit: UserVisit, { id, entry }: Looked, { part, seen, sent,
     return field({ name, label: words.prices[name], hint, value, inputmode: 'decimal', optional: true });
   };
   const written = html`${(type ? PRICE_FIELDS[type] : []).map((name) => priceField(name))}${type === 'text' && extras.map((name) => priceField(name, words.extrasHint))}`;
-  const facts =
-    own &&
-    html`<fieldset><legend>${words.facts}</legend>${factFields(visit, { type: own.type, at: 0, cost: own.routes[0]?.cost, model: own, sent })}
-${currencyField(visit, sent?.text('currency') ?? own.routes[0]?.cost?.currency)}</fieldset>
-${own.type === 'text' && abilityFields(visit, sent, (ability) => own[ability] === true)}`;
+  const routes = type ? listRoutes(part, id) : [];
+  const routeForms = routes.map(({ upstream, model, cost }, at) => {
+    const currency = nameFactField('currency', at);
+    const chosen = sent?.has(currency) ? sent.text(currency) : cost?.currency;
+    const drop = checkbox({ name: `drop-${at}`, label: words.drop, checked: sent?.has(`drop-${at}`) === true });
+    return html`<fieldset><legend>${words.route(upstream, model)}</legend>${costFields(visit, { type: type as Sellable, at, cost, sent })}
+${currencyField(visit, chosen, currency)}${(!own || routes.length > 1) && drop}</fieldset>`;
+  });
+  const facts = html`${routeForms}${own?.type === 'text' && html`${sizeFields(visit, 0, sent, own)}${abilityFields(visit, sent, (ability) => own[ability] === true)}`}`;
   const fields = html`${seen}${mark}
 ${select(
   { name: 'kind', label: words.kind, chosen: again('kind', kindNow) },

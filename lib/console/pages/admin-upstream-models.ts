@@ -1,11 +1,12 @@
 // Adds models of an upstream, for an operator: which of the vendor's, at which cost and markup, with a preview before saving.
 import { fault } from '../../base/faults.ts';
 import { findKnownCost, findKnownOptions } from '../../catalog/known-costs.ts';
-import { addModels, type LayerModel } from '../../catalog/layer-edits.ts';
+import { addModels, type LayerModel, type LayerPart, listRoutes, setRoutes } from '../../catalog/layer-edits.ts';
+import type { ModelEntry } from '../../catalog/schema.ts';
 import type { VendorModel } from '../../upstream/contract/provider.ts';
 import { nameUpstream, PluginRun, runPlugin } from '../../upstream/host/plugin-run.ts';
 import { audit } from '../audit.ts';
-import { abilityFields, currencyField, factFields } from '../catalog/model-fields.ts';
+import { abilityFields, costFields, currencyField, sizeFields } from '../catalog/model-fields.ts';
 import { type ChosenModels, readChosen, readNewModels, SELLABLE } from '../catalog/model-form.ts';
 import { MODEL_WORDS } from '../catalog/model-words.ts';
 import { priceTable } from '../catalog/price-table.ts';
@@ -20,7 +21,7 @@ import {
 } from '../catalog/save-words.ts';
 import { UPSTREAM_WORDS } from '../catalog/upstream-words.ts';
 import { codeField } from '../code-field.ts';
-import { field, form, message, select, stepForm, textArea } from '../components.ts';
+import { checkbox, field, form, message, select, stepForm, textArea } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { type Answer, type Page, page } from '../page.ts';
@@ -145,18 +146,45 @@ function priceForm(visit: UserVisit, name: string, version: number, { chosen, se
   const again = (field: string, first: string) => (sent.has(field) ? sent.text(field) : first);
   const rows = models.map((model, at) => {
     return html`<fieldset><legend><code>${model}</code></legend><input type="hidden" name="model" value="${model}">
-${field({ name: `id-${at}`, label: words.id, value: again(`id-${at}`, model) })}${factFields(visit, { type, at, cost: known[at], sent })}</fieldset>`;
+${field({ name: `id-${at}`, label: words.id, value: again(`id-${at}`, model) })}${costFields(visit, { type, at, cost: known[at], sent })}${type === 'text' && sizeFields(visit, at, sent)}</fieldset>`;
   });
   const currency = sent.has('currency') ? sent.text('currency') : known.find(Boolean)?.currency;
   const decided = sent.has('markup') ? sent : undefined;
+  const isTaken = models.some((model, at) => findEntry(file.models, { id: again(`id-${at}`, model), type }));
+  const join = html`${checkbox({ name: 'join', label: words.join, checked: sent.has('join') })}<p class="hint">${words.joinHint}</p>`;
   const fields = html`<input type="hidden" name="seen" value="${version}"><input type="hidden" name="type" value="${type}">${preview?.mark}
 ${rows}
+${isTaken && join}
 ${currencyField(visit, currency)}
 ${field({ name: 'markup', label: words.markup, hint: words.markupHint, value: again('markup', format.decimalTyped(MARKUP)), inputmode: 'decimal' })}
 ${field({ name: 'maker', label: words.maker, hint: words.makerHint, value: again('maker', '') })}
 ${type === 'text' && abilityFields(visit, decided, (ability) => ability === 'tools')}${codeField(visit, 'prices')}`;
   const steps = [['preview', words.preview] as const, ...(preview ? [['save', words.save] as const] : [])];
   return stepForm(visit, { action: getPath(name), fields, steps });
+}
+
+function findEntry(models: readonly ModelEntry[], wanted: Pick<LayerModel, 'id' | 'type'>): ModelEntry | undefined {
+  return models.find(({ id, type }) => id === wanted.id && type === wanted.type);
+}
+
+/** Adds models, or a route to those that are `known` by the same name. */
+function placeModels(
+  part: LayerPart,
+  models: readonly LayerModel[],
+  known: readonly ModelEntry[],
+): LayerPart | 'served' {
+  const fresh = models.filter((model) => !findEntry(known, model));
+  let next = fresh.length > 0 ? addModels(part, fresh) : part;
+  for (const model of models) {
+    const entry = findEntry(known, model);
+    if (!entry) continue;
+    const isServed = model.routes.some((route) =>
+      entry.routes.some(({ upstream, model: name }) => upstream === route.upstream && name === route.model),
+    );
+    if (isServed) return 'served';
+    next = setRoutes(next, model.id, [...listRoutes(next, model.id), ...model.routes]);
+  }
+  return next;
 }
 
 async function decide(visit: UserVisit, sent: Form): Promise<Answer> {
@@ -174,7 +202,8 @@ async function decide(visit: UserVisit, sent: Form): Promise<Answer> {
   const models = readNewModels(sent, chosen, { upstream: name, findKnown });
   if (typeof models === 'string') return refuse(message('error', problems[models]));
   const { part } = await services.catalogEditor.read();
-  const next = addModels(part, models as readonly LayerModel[]);
+  const next = placeModels(part, models, sent.has('join') ? file.models : []);
+  if (next === 'served') return refuse(message('error', problems[next]));
   const ids = models.map(({ id }) => id);
   if (!isPreviewed(sent, next)) {
     const tried = await services.catalogEditor.tryPart(next);
