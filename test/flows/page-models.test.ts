@@ -207,3 +207,34 @@ describe('models of the pages', () => {
     expect(await change({ 'above-0-0': '', 'input-0-0': '' })).to.equal(undefined);
   });
 });
+
+describe('a model of the pages beside a dearer one that answers to images in its place', () => {
+  it('is added once this loss is allowed, which its page keeps and takes back', async () => {
+    const sees = { id: 'sees', type: 'text', provider: 'Test', price: { input: '1000', output: '5000' }, vision: true };
+    const cost = { currency: 'RUB', input: '900', output: '900' };
+    const catalog = chatCatalog('http://127.0.0.1:9') as { models: object[] };
+    const models = [...catalog.models, { ...sees, routes: [{ upstream: 'up', model: 'sees', cost }] }];
+    const test = await startGateway({ catalog: { ...catalog, models, vision: ['sees'] } });
+    try {
+      const operator = await setUpOperator(test);
+      const go = async (page: { text: string }, path: string, fields: Readonly<Record<string, string>>) =>
+        operator.post(path, { ...hiddenFields(page.text, path), ...fields });
+      const path = '/admin/upstreams/up/models';
+      const listed = await go(await operator.get('/admin/upstreams/up'), path, { more: 'cheap' });
+      const costs = await go(listed, path, { type: 'text', model: 'cheap' });
+      const wish = { 'id-0': 'cheap', 'input-0': '1', 'output-0': '2', currency: 'RUB', markup: '2', maker: 'Acme' };
+      const refused = await go(costs, path, { ...wish, step: 'preview' });
+      expect([refused.status, refused.text].join()).to.match(/^400.*This is the cost of sees.*you can allow that/s);
+      const preview = await go(costs, path, { ...wish, 'image-loss': 'yes', step: 'preview' });
+      expect((await go(preview, path, { ...wish, 'image-loss': 'yes', step: 'save' })).status).to.equal(303);
+      const page = `${CATALOG}/model?id=cheap`;
+      const shown = await operator.get(page);
+      expect(shown.text).to.match(/name="image-loss"[^>]*checked/);
+      const change = { kind: 'markup', factor: '3', aliases: '', 'input-0': '1', 'output-0': '2', 'currency-0': 'RUB' };
+      expect((await go(shown, page, { ...change, step: 'preview' })).status).to.equal(400);
+      expect((await go(shown, page, { ...change, 'image-loss': 'yes', step: 'preview' })).status).to.equal(200);
+    } finally {
+      await test.stop();
+    }
+  });
+});

@@ -9,6 +9,7 @@ import {
   ABILITIES,
   countBands,
   EXTRA_PRICE_FIELDS,
+  LOSS_FIELD,
   listBands,
   nameAbilityField,
   nameFactField,
@@ -92,16 +93,17 @@ export function currencyField({ services, language }: UserVisit, chosen: string 
   );
 }
 
-/** As it was sent, or before anything was sent, as it is known. */
+/** As it was sent, or before anything was sent, as the model has it. */
 export function abilityFields(
   { language }: UserVisit,
   sent: Form | undefined,
-  isKnown: (ability: string) => boolean,
+  model: Readonly<Record<string, unknown>>,
 ): Html {
-  const { abilities, able } = MODEL_WORDS[language];
+  const { abilities, able, imageLoss } = MODEL_WORDS[language];
   const boxes = ABILITIES.map((ability) => {
     const name = nameAbilityField(ability);
-    return checkbox({ name, label: able[ability], checked: sent ? sent.has(name) : isKnown(ability) });
+    return checkbox({ name, label: able[ability], checked: sent ? sent.has(name) : model[ability] === true });
   });
-  return html`<fieldset><legend>${abilities}</legend>${boxes}</fieldset>`;
+  const isLossy = sent ? sent.has(LOSS_FIELD) : model.loss === 'vision';
+  return html`<fieldset><legend>${abilities}</legend>${boxes}</fieldset>${checkbox({ name: LOSS_FIELD, label: imageLoss, checked: isLossy })}`;
 }

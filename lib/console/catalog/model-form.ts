@@ -126,10 +126,13 @@ export function readSizes(sent: Form, at: number): Readonly<Record<string, numbe
   return sizes.some(([, size]) => size === undefined) ? 'size' : Object.fromEntries(sizes);
 }
 
-/** What a text model can do. */
-export function readAbilities(sent: Form): Readonly<Record<string, boolean>> {
+/** What a text model can do, and whether answers to images by another model may cost more than it. */
+export function readAbilities(sent: Form): Readonly<Record<string, boolean | 'vision'>> {
   const able = ABILITIES.filter((ability) => sent.has(nameAbilityField(ability)));
-  return Object.fromEntries(able.map((ability) => [ability, true]));
+  return {
+    ...Object.fromEntries(able.map((ability) => [ability, true])),
+    ...(sent.has(LOSS_FIELD) && { loss: 'vision' }),
+  };
 }
 
 /** The name of a field of a model, of which a form may have several, or of one of its costs of long prompts. */
@@ -140,6 +143,9 @@ export function nameFactField(
 ): string {
   return band === undefined ? `${name}-${at}` : `${name}-${at}-${band}`;
 }
+
+/** Allows a loss of answers to images. */
+export const LOSS_FIELD = 'image-loss';
 
 /** Not that of a price: a model may take audio, and audio may have a price. */
 export function nameAbilityField(ability: string): string {

@@ -69,6 +69,8 @@ export const MODEL_WORDS = defineWords({
     kinds: { own: 'as its file says', markup: 'markup on the cost', written: 'written in RUB' } as Readonly<
       Record<string, string>
     >,
+    imageLoss:
+      'Without understanding images itself: the models that answer to images in its place may cost more than it sells for',
     kind: 'How the price is made',
     prices: {
       input: 'Input (RUB per 1M tokens)',
@@ -170,6 +172,8 @@ export const MODEL_WORDS = defineWords({
     kinds: { own: 'как в файле', markup: 'коэффициент к закупке', written: 'задана в рублях' } as Readonly<
       Record<string, string>
     >,
+    imageLoss:
+      'Если сама картинок не понимает: модели, которые отвечают на них вместо неё, могут стоить дороже, чем она продаётся',
     kind: 'Как образуется цена',
     prices: {
       input: 'Вход, ₽ за 1 млн токенов',

@@ -20,7 +20,8 @@ const WORDS = defineWords({
       `${what}: the price of ${price} RUB stays as it was, below the cost of ${cost} RUB. Raise it.`,
     keptOnList: (list: string, what: string, price: string, cost: string) =>
       `${what}, on the price list ${list}: the price of ${price} RUB stays as it was, below the cost of ${cost} RUB. Lower the discount, or raise the price of the model.`,
-    images: (model: string) => ` This is the cost of ${model}, which answers calls with images in its place.`,
+    images: (model: string) =>
+      ` This is the cost of ${model}, which answers calls with images in its place: on the page of a model that pages have added, you can allow that.`,
     notReal: (payments: string, upstream: string) =>
       `Payments by ${payments} are off: their money is not real, and the upstream ${upstream} costs real money.`,
     unset: (payments: string, variables: string) => `Payments by ${payments} are off: not set or empty: ${variables}.`,
@@ -47,7 +48,8 @@ const WORDS = defineWords({
       `${what}: цена ${withComma(price)} ₽ осталась прежней, она ниже закупки ${withComma(cost)} ₽. Поднимите её.`,
     keptOnList: (list: string, what: string, price: string, cost: string) =>
       `${what}, в прайс-листе ${list}: цена ${withComma(price)} ₽ осталась прежней, она ниже закупки ${withComma(cost)} ₽. Уменьшите скидку или поднимите цену модели.`,
-    images: (model: string) => ` Это закупка модели ${model}, которая отвечает вместо неё на запросы с картинками.`,
+    images: (model: string) =>
+      ` Это закупка модели ${model}, которая отвечает вместо неё на запросы с картинками. Это можно разрешить на странице модели, если она добавлена на страницах.`,
     notReal: (payments: string, upstream: string) =>
       `Платёжная система ${payments} отключена: её деньги ненастоящие, а провайдер ${upstream} платный.`,
     unset: (payments: string, variables: string) =>

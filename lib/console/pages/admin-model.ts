@@ -238,7 +238,7 @@ function changeForm(visit: UserVisit, { id, entry }: Looked, { part, seen, sent,
     return html`<fieldset><legend>${words.route(upstream, model)}</legend>${costFields(visit, { type: type as Sellable, at, cost, sent })}
 ${currencyField(visit, chosen, currency)}${(!own || routes.length > 1) && drop}</fieldset>`;
   });
-  const facts = html`${routeForms}${own?.type === 'text' && html`${sizeFields(visit, 0, sent, own)}${abilityFields(visit, sent, (ability) => own[ability] === true)}`}`;
+  const facts = html`${routeForms}${own?.type === 'text' && html`${sizeFields(visit, 0, sent, own)}${abilityFields(visit, sent, own)}`}`;
   const fields = html`${seen}${mark}
 ${select(
   { name: 'kind', label: words.kind, chosen: again('kind', kindNow) },

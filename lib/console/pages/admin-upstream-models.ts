@@ -158,7 +158,7 @@ ${isTaken && join}
 ${currencyField(visit, currency)}
 ${field({ name: 'markup', label: words.markup, hint: words.markupHint, value: again('markup', format.decimalTyped(MARKUP)), inputmode: 'decimal' })}
 ${field({ name: 'maker', label: words.maker, hint: words.makerHint, value: again('maker', '') })}
-${type === 'text' && abilityFields(visit, decided, (ability) => ability === 'tools')}${codeField(visit, 'prices')}`;
+${type === 'text' && abilityFields(visit, decided, { tools: true })}${codeField(visit, 'prices')}`;
   const steps = [['preview', words.preview] as const, ...(preview ? [['save', words.save] as const] : [])];
   return stepForm(visit, { action: getPath(name), fields, steps });
 }

@@ -47,7 +47,7 @@ describe('why a catalog does not load', () => {
       ),
     );
     expect(describeProblem('en', problem)).to.deep.equal([
-      'text-1, input: the price of 40.00 RUB is below the cost of 90.00 RUB. Raise it. This is the cost of sees, which answers calls with images in its place.',
+      'text-1, input: the price of 40.00 RUB is below the cost of 90.00 RUB. Raise it. This is the cost of sees, which answers calls with images in its place: on the page of a model that pages have added, you can allow that.',
     ]);
   });
 
