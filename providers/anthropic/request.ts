@@ -9,6 +9,7 @@ import type {
   TextCall,
 } from '../../lib/upstream/contract/provider.ts';
 import { closeSchema } from './schema.ts';
+import { writeStrictTools } from './strict.ts';
 
 export const AUTH_STYLES = ['x-api-key', 'bearer'] as const;
 export const THINKING_STYLES = ['adaptive', 'budget'] as const;
@@ -59,7 +60,7 @@ export function chooseKeyHeaders({ auth }: Wire, { bearer }: Host): KeyHeaders {
 
 export function buildMessagesBody(call: TextCall, wire: Wire, { message }: Host): JsonBody {
   return (base64) => ({
-    ...message.body(closeToolSchemas(call), base64, {
+    ...message.body(writeStrictTools(call), base64, {
       keepsSystemMessages: wire.systemMessages === 'in_place',
       keepsUnsignedThoughts: wire.unsignedThinking === 'send',
     }),
@@ -67,14 +68,6 @@ export function buildMessagesBody(call: TextCall, wire: Wire, { message }: Host)
     ...writeThinking(call, wire),
     ...writeOutputConfig(call, wire),
   });
-}
-
-/** Of tools whose calls must conform. */
-function closeToolSchemas(call: TextCall): TextCall {
-  const { tools } = call;
-  if (!tools?.list.some(({ strict }) => strict)) return call;
-  const list = tools.list.map((tool) => (tool.strict ? { ...tool, schema: closeSchema(tool.schema) } : tool));
-  return { ...call, tools: { ...tools, list } };
 }
 
 /** Without its beta, a field of one is refused. */

@@ -53,6 +53,6 @@ function describe(description: unknown, limits: readonly string[]): string {
   return typeof description === 'string' && description !== '' ? `${description}\n\n${said}` : said;
 }
 
-function isObject(value: unknown): value is JsonObject {
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

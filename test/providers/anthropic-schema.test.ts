@@ -78,4 +78,48 @@ describe('anthropic: schemas', () => {
       schema,
     ]);
   });
+
+  const object = (properties: JsonObject, required: readonly string[] = []): JsonObject => ({
+    type: 'object',
+    properties,
+    required,
+    additionalProperties: false,
+  });
+  const many = (count: number, value: unknown): JsonObject =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, value]));
+  const text = { type: 'string' };
+  const optional = (count: number) => object(many(count, text));
+  const unions = (count: number, value: unknown) => object(many(count, value), Object.keys(many(count, value)));
+  const nullable = { anyOf: [text, { type: 'null' }] };
+  const several = { type: ['string', 'null'] };
+
+  const sets: readonly (readonly [
+    what: string,
+    schemas: readonly JsonObject[],
+    isStrict: boolean,
+    answer?: JsonObject,
+  ])[] = [
+    ['twenty tools', Array.from({ length: 20 }, () => object({})), true],
+    ['twenty-one tools', Array.from({ length: 21 }, () => object({})), false],
+    ['24 optional properties', [optional(12), optional(12)], true],
+    ['25 optional properties', [optional(12), optional(13)], false],
+    ['25 optional properties within', [object({ list: { type: 'array', items: optional(25) } }, ['list'])], false],
+    ['16 properties of several types', [unions(8, nullable), unions(8, several)], true],
+    ['17 properties of several types', [unions(8, nullable), unions(9, several)], false],
+    ['17 of which the answer has some', [unions(8, nullable)], false, unions(9, several)],
+    ['a few, and an answer with a few', [unions(8, nullable)], true, unions(8, several)],
+  ];
+  for (const [what, schemas, isStrict, answer] of sets) {
+    it(`are those of ${isStrict ? 'strict' : 'loose'} tools: ${what}`, async () => {
+      const list = schemas.map((schema, at) => ({ name: `t${at}`, schema, strict: true }));
+      const format = answer && ({ type: 'json-schema', name: 'answer', schema: answer } as const);
+      const { tools } = await ask({ tools: { list }, ...(format && { format }) });
+      const sent = schemas.map((input_schema, at) => ({
+        name: `t${at}`,
+        input_schema,
+        ...(isStrict && { strict: true }),
+      }));
+      expect(tools).to.deep.equal(sent);
+    });
+  }
 });
