@@ -70,12 +70,33 @@ export function createVisitor(url: string, { session }: { readonly session?: str
 
 /** The hidden fields of the form that leads there. */
 export function hiddenFields(html: string, action: string): Readonly<Record<string, string>> {
+  const fields = [...findForm(html, action).matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
+  return Object.fromEntries(fields.map(([, name, value]) => [name, value]));
+}
+
+function findForm(html: string, action: string): string {
   const escaped = action.replaceAll('&', '&amp;');
   const forms = [...html.matchAll(/<form [^>]*method="post"[^>]*>[\s\S]*?<\/form>/g)].map(([form]) => form);
   const form = forms.find((text) => text.includes(`action="${escaped}"`));
   if (form === undefined) throw new Error(`the page has no form that leads to ${action}`);
-  const fields = [...form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
-  return Object.fromEntries(fields.map(([, name, value]) => [name, value]));
+  return form;
+}
+
+/** What a browser sends of the form that leads there if nobody changes it. */
+export function formFields(html: string, action: string): Readonly<Record<string, string>> {
+  const form = findForm(html, action);
+  const readAttribute = (tag: string, name: string) =>
+    unescapeHtml(new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1] ?? '');
+  const inputs = [...form.matchAll(/<input [^>]*>/g)].map(([tag]) => tag);
+  const sent = inputs.filter((tag) => !/ type="(?:checkbox|radio)"/.test(tag) || / checked/.test(tag));
+  const chosen = [...form.matchAll(/<select [^>]*>[\s\S]*?<\/select>/g)].map(([select]) => {
+    const options = [...select.matchAll(/<option [^>]*>/g)].map(([tag]) => tag);
+    return [select, options.find((tag) => / selected/.test(tag)) ?? options[0] ?? ''] as const;
+  });
+  const pairs = [...sent.map((tag) => [tag, tag] as const), ...chosen];
+  return Object.fromEntries(
+    pairs.map(([named, valued]) => [readAttribute(named, 'name'), readAttribute(valued, 'value')]),
+  );
 }
 
 /** What a browser makes of an escaped text. */

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { CHAT, send } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
-import { hiddenFields, setUpOperator, type Visitor } from '../../testkit/pages.ts';
+import { formFields, hiddenFields, setUpOperator, type Visitor } from '../../testkit/pages.ts';
 import { chatAnswer, startUpstream } from '../../testkit/upstream.ts';
 import { variable } from '../catalog/folder.ts';
 
@@ -57,6 +57,10 @@ describe('models of the pages', () => {
       const { status, text } = await go(costs.text, path, { ...wish, 'maxOutput-0': size, step: 'preview' });
       expect([status, plain(text).includes('a whole number of tokens')], size).to.deep.equal([400, true]);
     }
+    const known = { ...formFields(costs.text, path), maker: 'Acme', step: 'preview' };
+    expect(plain((await operator.post(path, known)).text)).to.contain(
+      'models.gpt-y.routes.0.cost.bands.0.above none 1000',
+    );
     const preview = await go(costs.text, path, { ...wish, step: 'preview' });
     expect(preview.text).to.match(/<input(?=[^>]*name="can-audio")[^>]*checked/);
     expect((await go(preview.text, path, { ...wish, step: 'save' })).status).to.equal(303);
@@ -204,7 +208,13 @@ describe('models of the pages', () => {
       800, 1200,
     ]);
     expect((await operator.get(page)).text).to.match(/name="above-0-2"[^>]*value=""/);
+    const unchanged = async () => {
+      const shown = formFields((await operator.get(page)).text, page);
+      return plain((await operator.post(page, { ...shown, step: 'preview' })).text);
+    };
+    expect(await unchanged(), 'with long prompts').to.contain('Nothing changes.');
     expect(await change({ 'above-0-0': '', 'input-0-0': '' })).to.equal(undefined);
+    expect(await unchanged(), 'without').to.contain('Nothing changes.');
   });
 });
 

@@ -29,42 +29,32 @@ interface CostFields {
   readonly sent: Form | undefined;
 }
 
-interface CostField {
-  readonly optional?: boolean;
-  /** Instead of the cost of the model. */
-  readonly of?: object | undefined;
-  /** Of long prompts. */
-  readonly band?: number;
-}
-
 export function costFields({ language, format }: UserVisit, { type, at, cost, sent }: CostFields): Html {
   const words = MODEL_WORDS[language];
+  const known = listBands(cost);
   const readValue = (name: string, first: string) => (sent?.has(name) ? sent.text(name) : first);
-  const costField = (
-    price: PriceField,
-    { optional = false, of = cost as object | undefined, band }: CostField = {},
-  ) => {
+  const costField = (price: PriceField, { optional = false, band }: { optional?: boolean; band?: number } = {}) => {
     const name = nameFactField(price, at, band);
-    const known = (of as Partial<Record<PriceField, unknown>> | undefined)?.[price];
-    const value = readValue(name, typeof known === 'string' ? format.decimalTyped(known) : '');
+    const from = (band === undefined ? cost : known[band]) as Partial<Record<PriceField, unknown>> | undefined;
+    const first = from?.[price];
+    const value = readValue(name, typeof first === 'string' ? format.decimalTyped(first) : '');
     const label = band === undefined ? words.costs[price] : words.bandCost(words.costs[price]);
     return field({ name, label, value, inputmode: 'decimal', optional });
   };
   const required = PRICE_FIELDS[type].map((price) => costField(price));
   if (type !== 'text') return html`${required}`;
   const extras = html`<details${cost !== undefined && html` open`}><summary>${words.extras}</summary><p class="hint">${words.extrasHint}</p>${EXTRA_PRICE_FIELDS.map((price) => costField(price, { optional: true }))}</details>`;
-  const known = listBands(cost);
+  const readAbove = (band: number) => readValue(nameFactField('above', at, band), String(known[band]?.above ?? ''));
   const bandFields = (band: number) => {
     const name = nameFactField('above', at, band);
-    const value = readValue(name, String(known[band]?.above ?? ''));
     const costs = [...PRICE_FIELDS.text, ...EXTRA_PRICE_FIELDS];
-    return html`${field({ name, label: words.above, value, inputmode: 'numeric', optional: true })}${costs.map((price) => costField(price, { optional: true, of: known[band], band }))}`;
+    return html`${field({ name, label: words.above, value: readAbove(band), inputmode: 'numeric', optional: true })}${costs.map((price) => costField(price, { optional: true, band }))}`;
   };
   // One more than there are, for another.
   const count = (sent && countBands(sent, at)) || known.length + 1;
-  const isLong = (band: number) => readValue(nameFactField('above', at, band), String(known[band]?.above ?? '')) !== '';
   const numbers = Array.from({ length: count }, (_, band) => band);
-  const bands = html`<details${numbers.some(isLong) && html` open`}><summary>${words.bands}</summary><p class="hint">${words.bandsHint}</p>${numbers.map(bandFields)}</details>`;
+  const isOpen = numbers.some((band) => readAbove(band) !== '');
+  const bands = html`<details${isOpen && html` open`}><summary>${words.bands}</summary><p class="hint">${words.bandsHint}</p>${numbers.map(bandFields)}</details>`;
   return html`${required}${extras}${bands}`;
 }
 
