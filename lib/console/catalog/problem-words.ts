@@ -25,6 +25,8 @@ const WORDS = defineWords({
     notReal: (payments: string, upstream: string) =>
       `Payments by ${payments} are off: their money is not real, and the upstream ${upstream} costs real money.`,
     unset: (payments: string, variables: string) => `Payments by ${payments} are off: not set or empty: ${variables}.`,
+    smartTier: (tier: string, model: string) =>
+      `No model of smart for ${tier} tasks is available now; ${model} answers instead.`,
     rate: (currency: string) => `${currency} has no exchange rate: set it on the page of the catalog.`,
     taken: (name: string) =>
       `The name ${name} is taken by another model, perhaps one that is not available now. Choose another name.`,
@@ -54,6 +56,8 @@ const WORDS = defineWords({
       `Платёжная система ${payments} отключена: её деньги ненастоящие, а провайдер ${upstream} платный.`,
     unset: (payments: string, variables: string) =>
       `Платёжная система ${payments} отключена: не заданы переменные ${variables}.`,
+    smartTier: (tier: string, model: string) =>
+      `Ни одна модель smart для задач ${tier} сейчас не доступна, вместо неё отвечает ${model}.`,
     rate: (currency: string) => `Курс ${currency} не задан: задайте его на странице каталога.`,
     taken: (name: string) => `Название ${name} занято другой моделью, возможно недоступной сейчас. Выберите другое.`,
     smart: (name: string) => `Название ${name} принадлежит модели smart.`,
@@ -107,6 +111,10 @@ const KNOWN_WARNINGS: Known = [
   [
     /^payments\.(?<payments>\S+) is off: not set or empty: (?<variables>.+)$/,
     ({ unset }, { payments = '', variables = '' }) => unset(payments, variables),
+  ],
+  [
+    /^smart\.(?<tier>\w+): none of its models has a route; (?<model>.+) answers instead$/,
+    ({ smartTier }, { tier = '', model = '' }) => smartTier(tier, model),
   ],
 ];
 

@@ -85,6 +85,15 @@ describe('what a catalog warns of', () => {
     ]);
   });
 
+  it('is that another model answers for a tier of smart', () => {
+    const models = [TEXT, { ...TEXT, id: 'text-2', routes: [] }];
+    const smart = { lite: ['text-1'], standard: ['text-1'], heavy: ['text-2'] };
+    const { warnings } = build(catalogOf({ models, smart }));
+    expect(warnings.map((warning) => describeWarning('ru', warning))).to.deep.equal([
+      'Ни одна модель smart для задач heavy сейчас не доступна, вместо неё отвечает text-1.',
+    ]);
+  });
+
   it('stays as the catalog writes it if it is a rarer warning', () => {
     expect(describeWarning('ru', 'overrides.x: there is no model of this id')).to.equal(
       'overrides.x: there is no model of this id',
