@@ -352,8 +352,10 @@ describe('a sandbox to which pages have added a real upstream', () => {
         return pages.map(({ text }) => /<aside class="sandbox"[^>]*>([^<]*)</.exec(text)?.[1] ?? '');
       };
       for (const bar of await bars()) expect(bar).to.contain('no money is real');
+      expect((await operator.get('/admin/checks')).text).to.contain('Add an upstream on its page');
       await operator.submit(UPSTREAMS, { vendor: 'chat', name: 'vendor', url: `${upstream.url}/v1`, key: KEY });
       await until(async () => (await bars()).every((bar) => bar.includes('cost real money')));
+      expect((await operator.get('/admin/checks')).text, 'what to do').to.contain('restart the service');
     } finally {
       await test.stop();
       await upstream.close();

@@ -26,7 +26,8 @@ const WORDS = defineWords({
       'Real models are offered, not the sandbox',
       'Add an upstream on its page, or set the variable of one; see docs/configuration.md.',
     ],
-    models: ['Text, image and video models are available', 'Set the variables of more upstreams.'],
+    restart: 'A real upstream is connected: restart the service, and it leaves the sandbox, unless SANDBOX is on.',
+    models: ['Text, image and video models are available', 'Add more upstreams, or set their variables.'],
     operators: ['There are at least two operators, in case one loses access', 'Create another on the command line:'],
     payments: ['All payment providers of the catalog have their secrets', 'Not set or empty:'],
     loss: ['No model is sold below cost', 'A cost or a rate has moved: edit the prices. See the Catalog page.'],
@@ -49,7 +50,9 @@ const WORDS = defineWords({
       'Подключены настоящие модели, а не песочница',
       'Добавьте провайдера на странице «Провайдеры» или задайте его переменную; см. docs/configuration.md.',
     ],
-    models: ['Доступны модели для текста, картинок и видео', 'Задайте переменные других провайдеров.'],
+    restart:
+      'Настоящий провайдер подключён: перезапустите сервис, и он выйдет из песочницы, если не задано SANDBOX=on.',
+    models: ['Доступны модели для текста, картинок и видео', 'Добавьте других провайдеров или задайте их переменные.'],
     operators: [
       'Операторов не меньше двух — на случай, если один потеряет доступ',
       'Добавьте ещё одного из командной строки:',
@@ -85,7 +88,8 @@ export const adminChecks = page({
     const unowned = await findUnowned(visit.services.store);
     const rows = Object.entries(await runChecks(visit, { missingLists, unowned })).map(([name, passed]) => {
       const [what, written] = words[name as Check] as [string, string];
-      const advice = name === 'warnings' && bar ? words.failed : written;
+      const other = { warnings: bar && words.failed, sandbox: visit.services.isReal() && words.restart };
+      const advice = other[name as keyof typeof other] || written;
       const command = name === 'operators' && html` <code class="command">tollgate operator create EMAIL</code>`;
       const missing = name === 'payments' && html` <code>${listMissingSecrets(visit).join(', ')}</code>`;
       const lists = name === 'lists' && html` <code>${missingLists.join(', ')}</code>`;
