@@ -6,7 +6,7 @@ import type { TextRequest } from '../calls/text/request.ts';
 import { chatDialect } from './dialects/chat/dialect.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { messageDialect } from './dialects/message/dialect.ts';
-import { responsesDialect } from './dialects/responses/dialect.ts';
+import { compactionDialect, responsesDialect } from './dialects/responses/dialect.ts';
 import { cutEmbeddingRequest, joinEmbeddingRequest } from './embedding-parts.ts';
 import { parseEmbedding } from './embedding-request.ts';
 import { parseEdit, parseGeneration } from './image-request.ts';
@@ -37,6 +37,7 @@ export const FORMATS = {
   message: textFormat(messageDialect),
   chat: textFormat(chatDialect),
   responses: textFormat(responsesDialect),
+  compaction: textFormat(compactionDialect),
   embedding: embeddingFormat,
   generation: promptFormat(parseGeneration),
   edit: promptFormat(parseEdit),

@@ -10,10 +10,6 @@ const MESSAGES = 'POST /api/v1/messages';
 const RESPONSES = 'POST /api/v1/responses';
 
 const UNSERVED: readonly Unserved[] = [
-  {
-    path: /\/responses\/compact$/,
-    hint: `Histories are not compacted here: let the client do it, through ${RESPONSES}`,
-  },
   { path: /\/responses\/input_tokens$/, hint: `Use ${MESSAGES}/count_tokens` },
   // Nothing can be read, cancelled or deleted later.
   { path: /\/responses\/./, hint: `No response is stored: ${RESPONSES} answers with all of it` },

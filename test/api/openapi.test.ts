@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { listRoutes } from '../../lib/http/late-routes.ts';
 import {
   ask,
+  COMPACT,
   DIALECTS,
   parseEvents,
   RESPONSES,
@@ -36,6 +37,8 @@ import { type Showing, showVideos, VIDEOS } from './openapi-videos.ts';
 const PUBLIC_URL = 'https://gateway.example/base';
 const MODELS = '/api/v1/models';
 const BALANCE = '/api/v1/balance';
+/** Of calls for a text. */
+const TEXT_PATHS = [...DIALECTS, COMPACT];
 const ONE_MODEL = 'GET /api/v1/models/{id}';
 
 describe('the API document', () => {
@@ -74,7 +77,7 @@ describe('the API document', () => {
     return verifyReply(path, status, reply, options.body !== undefined);
   }
 
-  function verifyReply(path: string, status: number, reply: Reply, posted = DIALECTS.includes(path as never)): Reply {
+  function verifyReply(path: string, status: number, reply: Reply, posted = TEXT_PATHS.includes(path)): Reply {
     expect(reply.status, reply.text).to.equal(status);
     const operation = `${posted ? 'POST' : 'GET'} ${path.split('?', 1)[0]}`;
     seen.add(`${operation} ${status}`);
@@ -203,7 +206,9 @@ describe('the API document', () => {
           expect(stream.text.match(/"smart_routing"/g)).to.have.length(path === RESPONSES ? 3 : 1);
         }
       });
+    }
 
+    for (const path of TEXT_PATHS) {
       it(`${path}: repeats`, async () => {
         const { key } = await gateway.account();
         const headers = { 'idempotency-key': 'order-1' };
@@ -227,9 +232,8 @@ describe('the API document', () => {
         await verify(path, 400, { body: '{', key });
         await verify(path, 400, { body: ask('hi', { model: 'old-a' }), key });
         const next = await gateway.account();
-        for (const model of ['nope', 'image-a', 5]) {
+        for (const model of ['nope', 'image-a', 5])
           await verify(path, 400, { body: ask('hi', { model }), key: next.key });
-        }
         await verify(path, 400, { body: ask('', { stream: true }), key: next.key });
         upstream.behave(answerStatus(500));
         await verify(path, 502, { body: ask('hi'), key: next.key });
@@ -299,9 +303,7 @@ describe('the API document', () => {
     });
 
     it('health and the document itself', async () => {
-      await verify('/healthz', 200);
-      await verify('/readyz', 200);
-      await verify('/openapi.json', 200);
+      for (const path of ['/healthz', '/readyz', '/openapi.json']) await verify(path, 200);
     });
 
     it('stored media', async () => {
@@ -341,7 +343,7 @@ describe('the API document', () => {
         database.prepare('DELETE FROM wallets WHERE id = ?').run(lost.id);
         await Promise.all([
           ...[MODELS, BALANCE].map((path) => verify(path, 500, { key: lost.key }, broken.url)),
-          ...DIALECTS.map((path) => verify(path, 500, { key: lost.key, body: ask('hi') }, broken.url)),
+          ...TEXT_PATHS.map((path) => verify(path, 500, { key: lost.key, body: ask('hi') }, broken.url)),
         ]);
         database.exec('ALTER TABLE wallets RENAME TO gone; ALTER TABLE media RENAME TO gone_too');
         database.close();
@@ -367,10 +369,10 @@ describe('the API document', () => {
       const running = new Promise<void>((resolve) => {
         upstream.behave(() => {
           begun += 1;
-          if (begun === DIALECTS.length) resolve();
+          if (begun === TEXT_PATHS.length) resolve();
         });
       });
-      const calls = DIALECTS.map((path) => verify(path, 503, { key, body: ask('hi') }, stopping.url));
+      const calls = TEXT_PATHS.map((path) => verify(path, 503, { key, body: ask('hi') }, stopping.url));
       await running;
       const stopped = stopping.stop();
       await until(async () => (await send(`${stopping.url}/healthz`)).status === 503);
@@ -379,7 +381,7 @@ describe('the API document', () => {
     });
 
     it('bodies that are too long or stall', async () => {
-      for (const path of DIALECTS) {
+      for (const path of TEXT_PATHS) {
         const account = await gateway.account();
         verifyReply(path, 413, await sendPartly(path, account, 48 * 1024 * 1024 + 1));
         verifyReply(path, 408, await sendPartly(path, account, 100));

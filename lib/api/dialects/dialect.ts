@@ -15,7 +15,7 @@ export interface AnsweredCall {
 }
 
 export interface Dialect {
-  readonly name: 'message' | 'chat' | 'responses';
+  readonly name: 'message' | 'chat' | 'responses' | 'compaction';
   /** Checks and reads a parsed JSON body. Throws 400 faults that name the field. */
   parse(body: unknown): TextRequest;
   /** Makes of the parts of one stream the text of their events: at most one string for a batch. */

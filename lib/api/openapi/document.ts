@@ -4,6 +4,7 @@ import type { Json } from '../../base/json-schema.ts';
 import { MANAGEMENT_TAGS, managementChapter } from '../management/openapi.ts';
 import { accountChapter } from './account.ts';
 import { chatChapter } from './chat.ts';
+import { compactionChapter } from './compaction.ts';
 import { embeddingChapter } from './embeddings.ts';
 import { errorComponents, errorSchemas, headerComponents } from './errors.ts';
 import { healthChapter } from './health.ts';
@@ -19,6 +20,7 @@ const CHAPTERS: readonly Chapter[] = [
   messageChapter,
   chatChapter,
   responsesChapter,
+  compactionChapter,
   embeddingChapter,
   imageChapter,
   videoChapter,

@@ -90,10 +90,10 @@ const IMAGE = object({
   output_format: choice(['png', 'jpeg', 'gif', 'webp']),
 });
 
-const OUTPUT_ITEM: Json = {
+export const OUTPUT_ITEM: Json = {
   anyOf: [
     ...['ResponseMessage', 'ResponseReasoning', 'ResponseFunctionCall', 'ResponseCustomToolCall'],
-    ...['ResponseToolSearchCall', 'ResponseImage'],
+    ...['ResponseToolSearchCall', 'ResponseImage', 'ResponseCompaction'],
   ].map(ref),
 };
 
@@ -108,7 +108,9 @@ const INPUT_ITEM: Json = {
     type: text(
       'Default: `message`. `message`, `reasoning`, `function_call`, `custom_tool_call`, `…_output` of the two, ' +
         '`additional_tools`, `configuration_update`, whose `reasoning.effort` and `text.format` count from then on, ' +
-        '`compaction`, `agent_message`, which is a message of the user, or an item of a tool of the vendor: `shell_call`, `apply_patch_call`, `computer_call`, `mcp_call` and others.',
+        '`compaction`, `compaction_trigger`, which asks for one instead of an answer, `agent_message`, which is a message ' +
+        'of the user, or an item of a tool of the vendor: `shell_call`, `apply_patch_call`, `computer_call`, `mcp_call` ' +
+        'and others.',
     ),
     role: choice(
       ['user', 'assistant', 'system', 'developer'],
@@ -132,7 +134,18 @@ const INPUT_ITEM: Json = {
   },
 };
 
+const COMPACTION = object({
+  id: ITEM_ID,
+  type: constant('compaction'),
+  encrypted_content: text('The summary of a conversation; empty while it is written. Sent back, any model reads it.'),
+});
+
 const orNull = (schema: Json): Json => ({ anyOf: [schema, { type: 'null' }] });
+
+export const RESPONSE_BILLING = object(
+  { payer: { ...constant('developer'), description: 'As at the vendor of the format.' }, ...BILLING_FIELDS },
+  { optional: BILLING_OPTIONAL },
+);
 
 const RESPONSE = withRouting(
   object(
@@ -153,10 +166,7 @@ const RESPONSE = withRouting(
       model: text('The id of the model that answered.'),
       output: list(OUTPUT_ITEM),
       usage: orNull(responsesUsageSchema),
-      billing: object(
-        { payer: { ...constant('developer'), description: 'As at the vendor of the format.' }, ...BILLING_FIELDS },
-        { optional: BILLING_OPTIONAL },
-      ),
+      billing: RESPONSE_BILLING,
       instructions: {
         type: ['string', 'null'],
         description: 'These and the following fields repeat the request; long instructions and tools are left out.',
@@ -351,6 +361,7 @@ export const responsesChapter: Chapter = {
     ResponseCustomToolCall: CUSTOM_CALL,
     ResponseToolSearchCall: SEARCH_CALL,
     ResponseImage: IMAGE,
+    ResponseCompaction: COMPACTION,
     ResponseOutputText: OUTPUT_TEXT,
     ResponseAnnotation: ANNOTATION,
     ResponseRefusal: REFUSAL,

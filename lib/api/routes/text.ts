@@ -26,7 +26,7 @@ import { createCallContext, readSession } from '../call-context.ts';
 import { chatDialect } from '../dialects/chat/dialect.ts';
 import type { AnsweredCall, Dialect } from '../dialects/dialect.ts';
 import { messageDialect } from '../dialects/message/dialect.ts';
-import { responsesDialect } from '../dialects/responses/dialect.ts';
+import { compactionDialect, responsesDialect } from '../dialects/responses/dialect.ts';
 import { writeLongReply } from '../long-reply.ts';
 import { readBetas } from '../message-headers.ts';
 import { answerJson, answerPieces, type PaidRequest, paidRoute } from '../paid-route.ts';
@@ -37,6 +37,7 @@ export function textRoutes(services: Services): readonly ServerRoute[] {
     textRoute('/api/v1/messages', messageDialect, services),
     textRoute('/api/v1/chat/completions', chatDialect, services),
     textRoute('/api/v1/responses', responsesDialect, services),
+    textRoute('/api/v1/responses/compact', compactionDialect, services),
     // Agents ask for dozens of counts when they start: these must not take the place of their first message.
     paidRoute('/api/v1/messages/count_tokens', services, countTokens, { freeLimit: services.limits.count }),
   ];

@@ -8,6 +8,10 @@ export interface ResponsesEcho {
   /** Members of the response, as JSON without braces. */
   readonly members: string;
   readonly names: ToolNames;
+  /** The answer is the summary of a compaction. */
+  readonly compacts?: boolean;
+  /** The items that a compaction keeps. */
+  readonly kept?: readonly object[];
 }
 
 /** Longer members are not repeated: they would be kept as long as the answer, and sent three times with each stream. */

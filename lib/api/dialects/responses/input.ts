@@ -3,12 +3,13 @@
 import { isRecord } from '../../../base/record.ts';
 import type { RequestContent, RequestMessage, RequestResult } from '../../../calls/text/request.ts';
 import type { ReasoningContent, TextContent, ToolCallContent } from '../../../upstream/contract/provider.ts';
-import { readPhase } from '../../../upstream/formats/responses/item.ts';
+import { isCompaction, readPhase } from '../../../upstream/formats/responses/item.ts';
 import { OpenCalls, type ReadingCall, readCalled, readCustomCall } from '../calls.ts';
 import { createResult, type FoundFiles, readContent, readDrawnImage, startReading } from '../content.ts';
 import { invalidField } from '../fields.ts';
 import { describeContents, placeResults, type ReadMessages, textsIn } from '../messages.ts';
 import { readReasoningItem } from '../thoughts.ts';
+import { COMPACTION_TRIGGER, openSummary } from './compaction.ts';
 import { CONFIGURATION_UPDATE } from './configuration.ts';
 import { isClientSearch, joinToolName, type PlacedTool } from './tools.ts';
 import { isLeftOut, readCompaction, readVendorCall, readVendorOutput, type VendorCall } from './vendor-items.ts';
@@ -117,6 +118,7 @@ class History {
         break;
       case 'additional_tools':
       case CONFIGURATION_UPDATE:
+      case COMPACTION_TRIGGER:
         // Read with the tools and the settings of the request.
         break;
       case 'item_reference':
@@ -142,8 +144,10 @@ class History {
     const { type } = item;
     const call = readVendorCall(item);
     const output = readVendorOutput(item);
-    const compaction = readCompaction(item, field);
-    if (call) this.#takeVendorCall(call, field);
+    const summary = isCompaction(type) ? openSummary(item.encrypted_content) : undefined;
+    const compaction = summary === undefined ? readCompaction(item, field) : undefined;
+    if (summary !== undefined) this.#takeMessage({ role: 'user', content: summary }, field, field);
+    else if (call) this.#takeVendorCall(call, field);
     else if (output) {
       const { id, idName, content, isError } = output;
       this.#takeResult({

@@ -21,11 +21,13 @@ import type { ResponsesEcho } from './echo.ts';
 import { type ResponsesFailure, responsesFailure } from './fault.ts';
 import { listImageEvents, writeImageItem } from './image-item.ts';
 import {
+  describeCompaction,
   describeEnd,
   describeResponse,
   findToolName,
   type ItemStatus,
   isRefusedText,
+  isSummary,
   type OutputItem,
   type ResponseFacts,
   unixSeconds,
@@ -128,7 +130,8 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
   }
 
   #openItem({ block }: ReplyBlockStartPart): string {
-    const item = { replyId: this.#id, index: this.#output.length, block, names: this.#echo.names };
+    const { names, compacts } = this.#echo;
+    const item = { replyId: this.#id, index: this.#output.length, block, names, compacts };
     const id = writeItemId(item);
     const kind = findEventKind(item);
     this.#hasRefused ||= isRefusedText(block);
@@ -138,14 +141,14 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
       text: '',
       state: undefined,
       custom: kind === 'custom_tool_call_input' ? new CustomInput() : undefined,
-      isWhole: kind === 'tool_search',
+      isWhole: kind === 'tool_search' || kind === 'compaction',
       head: flattenString(`event: response.${kind}.delta\ndata: {"type":"response.${kind}.delta","sequence_number":`),
       middle: flattenString(`,${JSON.stringify(this.#place(id, kind)).slice(1, -1)},"delta":"`),
       tail: kind === 'output_text' ? '","logprobs":[]}\n\n' : '"}\n\n',
     };
     const added = { output_index: item.index, item: writeItem(item, { status: 'in_progress', text: '' }) };
     const begun = this.#writeEvent('output_item.added', added);
-    if (block.type !== 'text') return begun;
+    if (block.type !== 'text' || kind === 'compaction') return begun;
     return begun + this.#writeEvent('content_part.added', { ...this.#place(id, kind), part: writePart(block, '') });
   }
 
@@ -193,7 +196,8 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
     const { id, index, text, state } = open;
     const kind = findEventKind(open);
     const place = this.#place(id, kind);
-    const annotations = writeAnnotations(open.citations, {
+    // A summary has no text that they could stand beside.
+    const annotations = writeAnnotations(kind === 'compaction' ? [] : open.citations, {
       start: this.#characters,
       end: this.#characters + text.length,
     });
@@ -246,6 +250,7 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
       case 'custom_tool_call_input':
         return this.#writeEvent('custom_tool_call_input.done', { ...place, input: text });
       case 'tool_search':
+      case 'compaction':
         return '';
     }
   }
@@ -309,9 +314,12 @@ type Kind =
   | 'reasoning_summary_text'
   | 'function_call_arguments'
   | 'custom_tool_call_input'
-  | 'tool_search';
+  | 'tool_search'
+  | 'compaction';
 
-function findEventKind({ block, names }: OutputItem): Kind {
+function findEventKind(item: OutputItem): Kind {
+  const { block, names } = item;
+  if (isSummary(item)) return 'compaction';
   if (block.type === 'text') return isRefusedText(block) ? 'refusal' : 'output_text';
   if (block.type === 'reasoning') return 'reasoning_summary_text';
   const { isCustom, isSearch } = findToolName(block, names);
@@ -334,7 +342,7 @@ export function createResponsesRenderer(call: AnsweredCall): Transform<StreamPar
 }
 
 export function responsesReply(reply: CollectedReply, { echo }: AnsweredCall): object {
-  const { names, members } = echo as ResponsesEcho;
+  const { names, members, compacts, kept } = echo as ResponsesEcho;
   const { id, model, blocks, usage, reason, billing, smart } = reply;
   const ended = describeEnd(reason, {
     hasRefused: blocks.some((block) => block.type !== 'image' && isRefusedText(block)),
@@ -343,12 +351,13 @@ export function responsesReply(reply: CollectedReply, { echo }: AnsweredCall): o
   const output = blocks.map((block, index) => {
     if (block.type === 'image') return writeImageItem(block, { replyId: id, index });
     const status = index === blocks.length - 1 ? ended.status : 'completed';
-    const item = { replyId: id, index, block, names };
+    const item = { replyId: id, index, block, names, compacts };
     const annotations = writeAnnotations(block.citations, { start, end: start + block.text.length });
     if (block.type === 'text') start += block.text.length;
     return writeItem(item, { status, text: readBlockText(block, item), state: block.state, annotations });
   });
   const facts = { id, createdAt: unixSeconds(), model, ...ended, output, usage, billing, smart };
+  if (kept) return describeCompaction({ ...facts, output: [...kept, ...output] });
   return { ...describeResponse(facts), ...(JSON.parse(`{${members}}`) as object) };
 }
 

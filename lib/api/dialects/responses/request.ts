@@ -9,24 +9,36 @@ import { checkFields, invalidField, refuseMisplacedBody } from '../fields.ts';
 import { readSystem } from '../messages.ts';
 import { readSampling } from '../sampling.ts';
 import { readStops } from '../stops.ts';
+import { asksForCompaction, COMPACTION_PROMPT, listKept } from './compaction.ts';
 import { readConfiguration } from './configuration.ts';
-import { createEcho } from './echo.ts';
+import { createEcho, type ResponsesEcho } from './echo.ts';
 import { listAddedTools, readInput } from './input.ts';
 import { type ResponsesFields, responsesFields } from './schema.ts';
 import { readResponsesTools } from './tools.ts';
 
 export function parseResponsesRequest(body: unknown): TextRequest {
+  return parseRequest(body, 'responses');
+}
+
+export function parseCompactionRequest(body: unknown): TextRequest {
+  return { ...parseRequest(body, 'compact'), stream: false };
+}
+
+function parseRequest(body: unknown, path: 'responses' | 'compact'): TextRequest {
   refuseMisplacedBody(body, { needs: 'input', has: 'messages', path: '/api/v1/chat/completions' });
   // First, as a stored prompt comes without `input`.
   refuseStored(body);
-  const fields = checkFields<ResponsesFields>(responsesFields, body);
+  const given = checkFields<ResponsesFields>(responsesFields, body);
+  const isCompaction = path === 'compact' || asksForCompaction(given);
+  // The same tools, so that what a vendor has cached of the prompt still counts.
+  const fields = isCompaction ? { ...given, tool_choice: 'none', stop: null } : given;
   const { tools, names } = readResponsesTools(fields, listAddedTools(fields.input));
   const { system, messages, ...contents } = readInput(fields.input);
   const prompt = [...readSystem(fields.instructions, 'instructions'), ...system];
   return {
     model: fields.model,
     system: prompt.length > 0 ? prompt : undefined,
-    messages,
+    messages: isCompaction ? [...messages, COMPACTION_PROMPT] : messages,
     messageCount: typeof fields.input === 'string' ? 1 : fields.input.length,
     ...contents,
     ...(tools && { tools }),
@@ -38,7 +50,12 @@ export function parseResponsesRequest(body: unknown): TextRequest {
     ...readSampling(body),
     ...readStops('stop', fields.stop),
     ...readConfiguration(fields),
-    echo: createEcho(fields, names),
+    ...(isCompaction && { format: undefined, formatField: undefined }),
+    echo: {
+      ...createEcho(given, names),
+      ...(isCompaction && { compacts: true }),
+      ...(path === 'compact' && { kept: listKept(given.input) }),
+    } satisfies ResponsesEcho,
   };
 }
 

@@ -7,6 +7,7 @@ import { billingBlock } from '../billing.ts';
 import { writeEncryptedContent } from '../thoughts.ts';
 import { toWireId } from '../tool-id.ts';
 import { responsesUsage } from '../usage.ts';
+import { sealSummary } from './compaction.ts';
 import type { ToolName, ToolNames } from './tools.ts';
 
 const RESPONSE_ID_PREFIX = 'resp_';
@@ -22,6 +23,8 @@ export interface OutputItem {
   readonly index: number;
   readonly block: ReplyBlock;
   readonly names: ToolNames;
+  /** Texts are summaries of the conversation. */
+  readonly compacts?: boolean | undefined;
 }
 
 /** The name of a call's tool in the request. */
@@ -29,11 +32,13 @@ export function findToolName({ name }: ReplyToolBlock, names: ToolNames): ToolNa
   return names.get(name) ?? { name };
 }
 
-export function writeItemId({ replyId, index, block, names }: OutputItem): string {
-  return `${itemPrefix(block, names)}${replyId}_${index}`;
+export function writeItemId(item: OutputItem): string {
+  return `${itemPrefix(item)}${item.replyId}_${item.index}`;
 }
 
-function itemPrefix(block: ReplyBlock, names: ToolNames): string {
+function itemPrefix(item: OutputItem): string {
+  const { block, names } = item;
+  if (isSummary(item)) return 'cmp_';
   if (block.type === 'text') return 'msg_';
   if (block.type === 'reasoning') return 'rs_';
   const { isCustom, isSearch } = findToolName(block, names);
@@ -52,6 +57,7 @@ export function writeItem(item: OutputItem, { status, text, state, annotations }
   const { block, names } = item;
   const id = writeItemId(item);
   const isBegun = status === 'in_progress';
+  if (isSummary(item)) return { id, type: 'compaction', encrypted_content: isBegun ? '' : sealSummary(text) };
   if (block.type === 'text') {
     const content = isBegun ? [] : [writePart(block, text, annotations)];
     const { phase } = block;
@@ -92,6 +98,11 @@ export function isRefusedText(block: ReplyBlock): boolean {
   return block.type === 'text' && block.refusal === true;
 }
 
+/** The text of a compaction; a model that refuses has written none. */
+export function isSummary({ block, compacts = false }: OutputItem): boolean {
+  return compacts && block.type === 'text' && !isRefusedText(block);
+}
+
 interface Ended {
   readonly status: 'completed' | 'incomplete';
   readonly incomplete_details: { readonly reason: string } | null;
@@ -124,15 +135,29 @@ const VENDORS_BILLING = { payer: 'developer' };
 
 /** Without what it repeats of the request. */
 export function describeResponse(facts: ResponseFacts): object {
-  const { id, createdAt, model, status, output, usage, billing, smart } = facts;
+  const { status } = facts;
+  const { id, created_at, ...rest } = describeCommon(facts);
   return {
-    id: `${RESPONSE_ID_PREFIX}${id}`,
+    id,
     object: 'response',
-    created_at: createdAt,
+    created_at,
     completed_at: status === 'completed' ? unixSeconds() : null,
     status,
     error: facts.error ?? null,
     incomplete_details: facts.incomplete_details ?? null,
+    ...rest,
+  };
+}
+
+/** What takes the place of a conversation. */
+export function describeCompaction(facts: ResponseFacts): object {
+  return { ...describeCommon(facts), object: 'response.compaction' };
+}
+
+function describeCommon({ id, createdAt, model, output, usage, billing, smart }: ResponseFacts) {
+  return {
+    id: `${RESPONSE_ID_PREFIX}${id}`,
+    created_at: createdAt,
     model,
     output,
     usage: usage ? responsesUsage(usage) : null,

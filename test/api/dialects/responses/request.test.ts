@@ -302,7 +302,7 @@ describe('responses requests', () => {
     [{ prompt: { id: 'pmpt_1' } }, /^Invalid `prompt`: .* `instructions` and `input` instead\.$/],
     [{ background: true }, /^Invalid `background`: .* use `stream` instead\.$/],
     [{ input: [user('hi'), { type: 'item_reference', id: 'x' }] }, /^Invalid `input\[1\]\.type`: .*`store: false`/],
-    [{ input: [user('hi'), { type: 'compaction_trigger' }] }, /^Invalid `input\[1\]\.type`: must not be compaction_tr/],
+    [{ input: [user('hi'), { type: 'some_item' }] }, /^Invalid `input\[1\]\.type`: must not be some_item/],
     [
       { input: [{ type: 'agent_message', content: [{ type: 'encrypted_content' }] }] },
       /^Invalid `input\[0\]\.content\[0\]\.text`: must be a string/,

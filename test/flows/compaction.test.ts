@@ -1,0 +1,127 @@
+// Compactions on real sockets: a client asks for a summary in place of its conversation, by a path or by an item, and any
+// model goes on with it.
+import { expect } from 'chai';
+import { COMPACT, parseEvents, RESPONSES, send } from '../../testkit/client.ts';
+import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads any shape
+type Json = any;
+
+const SUMMARY = 'Goal: “fix” a.ts — half is done.\nNext: run the tests.';
+const TRIGGER = { type: 'compaction_trigger' };
+const TOOL = { type: 'function', name: 'read', parameters: { type: 'object', properties: {} } };
+
+describe('compactions', () => {
+  let upstream: TestUpstream;
+  let gateway: TestGateway;
+  let account: TestAccount;
+
+  before(async () => {
+    upstream = await startUpstream();
+    const catalog = chatCatalog(upstream.url) as { models: { id: string }[] };
+    const able = { tools: true, json: true };
+    const models = catalog.models.map((model) => (model.id === 'model-a' ? { ...model, ...able } : model));
+    gateway = await startGateway({ catalog: { ...catalog, models } });
+  });
+  beforeEach(async () => {
+    account = await gateway.account();
+    upstream.behave(chatAnswer(SUMMARY, { input: 1000, output: 200 }));
+  });
+  afterEach(() => gateway.checkMoney());
+  after(async () => {
+    await gateway.stop();
+    await upstream.close();
+  });
+
+  const post = (path: string, body: object) =>
+    send(gateway.url + path, { key: account.key, body: { model: 'model-a', ...body } });
+  const askedLast = (): Json => upstream.calls.at(-1)?.body;
+  const user = (text: string) => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] });
+  const HISTORY = [
+    { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'Be brief.' }] },
+    user('Fix a.ts.'),
+    { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'I read it.' }] },
+    { type: 'function_call', call_id: 'call_1', name: 'read', arguments: '{}' },
+    { type: 'function_call_output', call_id: 'call_1', output: 'const a = 1;' },
+    { role: 'user', content: 'Mind the types.' },
+  ];
+
+  it('keep the messages of the user beside a summary, and are billed like an answer', async () => {
+    const { status, json } = await post(COMPACT, {
+      input: HISTORY,
+      instructions: 'Work.',
+      tools: [TOOL],
+      stream: true,
+    });
+    expect(status).to.equal(200);
+    const { output, usage, billing } = json;
+    expect(json).to.include({ object: 'response.compaction', model: 'model-a' });
+    expect(output.slice(0, 2)).to.deep.equal([HISTORY[1], user('Mind the types.')]);
+    expect(output.slice(2).map(({ type }: Json) => type)).to.deep.equal(['compaction']);
+    expect(output[2].id).to.match(/^cmp_/);
+    expect(usage).to.include({ input_tokens: 1000, output_tokens: 200 });
+    expect(billing.charged_rub).to.equal(2);
+    const { messages, tools, tool_choice } = askedLast();
+    expect(messages[0].content).to.equal('Work.\n\nBe brief.');
+    expect(messages.at(-2).content).to.equal('Mind the types.');
+    expect(messages.at(-1).content).to.contain('takes its place');
+    expect([tools.length, tool_choice]).to.deep.equal([1, 'none']);
+
+    upstream.behave(chatAnswer('Done.'));
+    const next = await post(RESPONSES, { input: [...output, user('Go on.')] });
+    expect([next.status, next.json.output[0].content[0].text]).to.deep.equal([200, 'Done.']);
+    expect(JSON.stringify(askedLast().messages)).to.contain(JSON.stringify(SUMMARY).slice(1, -1));
+    const alone = await post(RESPONSES, { input: [output[2]] });
+    expect(alone.status, 'a summary says what to do next').to.equal(200);
+  });
+
+  for (const stream of [true, false]) {
+    it(`come as the only item of a response, if the conversation ends with a trigger (stream: ${stream})`, async () => {
+      const text = { format: { type: 'json_object' } };
+      const setting = { type: 'configuration_update', text: { format: { type: 'json_object' } } };
+      const input = [...HISTORY, setting, TRIGGER];
+      const reply = await post(RESPONSES, {
+        input,
+        tools: [TOOL],
+        tool_choice: 'required',
+        text,
+        stop: ['half'],
+        stream,
+      });
+      const events = stream ? parseEvents(reply.text).map(({ data }) => data) : [];
+      const response = stream ? events.at(-1).response : reply.json;
+      expect(response).to.include({ object: 'response', status: 'completed' });
+      expect(response.output.map(({ type }: Json) => type)).to.deep.equal(['compaction']);
+      expect(askedLast()).to.include({ tool_choice: 'none' }).and.to.not.have.any.keys('response_format', 'stop');
+      if (stream) {
+        const types = 'created in_progress output_item.added output_item.done completed'.split(' ');
+        expect(events.map(({ type }) => type)).to.deep.equal(types.map((type) => `response.${type}`));
+        expect(events[3].item).to.deep.equal(response.output[0]);
+      }
+      await post(RESPONSES, { input: [user('Hi.'), response.output[0], user('Go on.')] });
+      expect(JSON.stringify(askedLast().messages)).to.contain(JSON.stringify(SUMMARY).slice(1, -1));
+    });
+  }
+
+  it('take long conversations, and a prompt alone', async () => {
+    const long = 'word '.repeat(40_000);
+    const { json } = await post(COMPACT, { input: [user(long), user(long), ...HISTORY] });
+    expect(json.output.map(({ type }: Json) => type)).to.deep.equal(['message', 'message', 'message', 'compaction']);
+    expect(json.output[0], 'one of the long ones is too much').to.deep.equal(user(long));
+    expect(askedLast().messages.filter(({ content }: Json) => content === long)).to.have.length(2);
+    const short = await post(COMPACT, { input: 'Fix a.ts.' });
+    expect(short.json.output[0]).to.deep.equal(user('Fix a.ts.'));
+  });
+
+  it('are refused like responses, and cost nothing then', async () => {
+    for (const wrong of [{}, { input: [] }, { input: [{ ...TOOL }] }, { input: 'Hi', model: 'nobody' }]) {
+      const { status, json } = await post(COMPACT, wrong);
+      expect([status, json.error.type], JSON.stringify(wrong)).to.deep.equal([400, 'invalid_request_error']);
+    }
+    upstream.behave(({ response }) => void response.writeHead(500).end());
+    const failed = await post(COMPACT, { input: HISTORY });
+    expect(failed.status).to.equal(502);
+    expect((await send(`${gateway.url}/api/v1/balance`, { key: account.key })).json.balance_rub).to.equal(1000);
+  });
+});
