@@ -10,6 +10,7 @@ import {
   newAttempt,
   newId,
   newWallet,
+  problemsOf,
   reserve,
   settle,
   useStore,
@@ -76,5 +77,18 @@ describe('MongoDB: the journal', () => {
     expect(await accounts.get(gone)).to.equal(undefined);
     const found = (await journal.keys('', 10)).map(({ account, hasAccount }) => [account, hasAccount]);
     expect(Object.fromEntries(found)).to.deep.equal({ [there]: true, [gone]: false });
+  });
+
+  it('reports a wallet whose grants end at another time than is noted for the sweep', async () => {
+    const { store, url } = context;
+    const [noted, other] = [await newAccount(store), await newAccount(store)];
+    const client = await MongoClient.connect(url);
+    await client
+      .db()
+      .collection<{ _id: string }>('wallets')
+      .updateOne({ _id: noted }, { $set: { grantsDue: 5 } });
+    await client.close();
+    expect((await problemsOf(store, noted)).join()).to.match(/grants/);
+    expect(await problemsOf(store, other)).to.deep.equal([]);
   });
 });
