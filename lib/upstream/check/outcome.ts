@@ -211,15 +211,11 @@ export function observeEmbed(
   call: Omit<EmbedCall, 'options'>,
   given?: AbortSignal,
 ): Promise<EmbedOutcome> {
-  return observe(given, async (signal) => {
-    try {
-      const { vectors, inputTokens = null } = checkEmbeddings(await within(start(signal), signal), call);
-      const numbers = vectors.map((vector) => [...vector]);
-      return { ...NONE, content: JSON.stringify(numbers), vectors: numbers, inputTokens };
-    } catch (error) {
-      assert(!signal.aborted, `the call hangs: no end after ${CALL_MS} ms`);
-      return { ...observeFailure(error), content: '', vectors: [], inputTokens: null };
-    }
+  const nothing: Found<EmbedOutcome> = { content: '', vectors: [], inputTokens: null };
+  return observeResult(start, given, nothing, (result) => {
+    const { vectors, inputTokens = null } = checkEmbeddings(result, call);
+    const numbers = vectors.map((vector) => [...vector]);
+    return { content: JSON.stringify(numbers), vectors: numbers, inputTokens };
   });
 }
 
@@ -229,21 +225,13 @@ export function observeImage(
   at: Place,
   given?: AbortSignal,
 ): Promise<ImageOutcome> {
-  return observe(given, async (signal) => {
-    const nothing = { content: '', images: [] };
-    try {
-      const result = await within(start(signal), signal);
-      assert(Array.isArray(result?.images), 'the result has no list of images');
-      const images = result.images.map((source) => describeMedia(source, at));
-      if (images.length === 0) return { ...NONE, ...nothing, fault: 'empty' };
-      if (images.some(({ type, url }) => type === undefined && url === undefined)) {
-        return { ...NONE, ...nothing, fault: 'undecodable' };
-      }
-      return { ...NONE, content: JSON.stringify(images), images };
-    } catch (error) {
-      assert(!signal.aborted, `the call hangs: no end after ${CALL_MS} ms`);
-      return { ...observeFailure(error), ...nothing };
-    }
+  const nothing: Found<ImageOutcome> = { content: '', images: [] };
+  return observeResult(start, given, nothing, (result) => {
+    assert(Array.isArray(result?.images), 'the result has no list of images');
+    const images = result.images.map((source) => describeMedia(source, at));
+    if (images.length === 0) return { ...nothing, fault: 'empty' };
+    const isUnknown = images.some(({ type, url }) => type === undefined && url === undefined);
+    return isUnknown ? { ...nothing, fault: 'undecodable' } : { content: JSON.stringify(images), images };
   });
 }
 
@@ -253,17 +241,32 @@ export function observeStart(
   { key }: Place,
   given?: AbortSignal,
 ): Promise<StartOutcome> {
+  const nothing: Found<StartOutcome> = { content: '', ref: undefined };
+  return observeResult(start, given, nothing, (ref) => {
+    assert(typeof ref?.id === 'string' && ref.id !== '', 'the ref of a job has no id');
+    const isPlain = Object.values(ref).every((value) => typeof value === 'string');
+    assert(isPlain, `the ref of a job is no object of strings: ${JSON.stringify(ref)}`);
+    assert(!JSON.stringify(ref).includes(key), 'the ref of a job holds the key');
+    return { content: ref.id, ref };
+  });
+}
+
+/** What an outcome has beside a failure. */
+type Found<Out extends Outcome> = Omit<Out, keyof typeof NONE>;
+
+/** What `read` finds in the result of a call; nothing if it fails. */
+function observeResult<Result, Read>(
+  start: (signal: AbortSignal) => Promise<Result>,
+  given: AbortSignal | undefined,
+  nothing: Read,
+  read: (result: Result) => Read & { readonly fault?: string },
+): Promise<Read & Omit<Outcome, 'content'>> {
   return observe(given, async (signal) => {
     try {
-      const ref = await within(start(signal), signal);
-      assert(typeof ref?.id === 'string' && ref.id !== '', 'the ref of a job has no id');
-      const isPlain = Object.values(ref).every((value) => typeof value === 'string');
-      assert(isPlain, `the ref of a job is no object of strings: ${JSON.stringify(ref)}`);
-      assert(!JSON.stringify(ref).includes(key), 'the ref of a job holds the key');
-      return { ...NONE, content: ref.id, ref };
+      return { ...NONE, ...read(await within(start(signal), signal)) };
     } catch (error) {
       assert(!signal.aborted, `the call hangs: no end after ${CALL_MS} ms`);
-      return { ...observeFailure(error), content: '', ref: undefined };
+      return { ...observeFailure(error), ...nothing };
     }
   });
 }
