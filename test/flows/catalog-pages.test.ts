@@ -11,6 +11,7 @@ import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { variable } from '../catalog/folder.ts';
 import type { StoreDatabase } from '../contract/store/context.ts';
+import { makeUser } from '../contract/store/people.ts';
 
 const KEY = 'sk-vendor-very-secret-1';
 const UPSTREAMS = '/admin/upstreams';
@@ -199,6 +200,7 @@ for (const kind of longer([SQLITE], STORES)) {
 
       const page = (await operator.get(CATALOG)).text;
       expect(plain(page)).to.contain('changed a model model-a').and.to.contain('added models sold-x');
+      expect(plain(page), 'what a save changed').to.contain('models.sold-x.price.markup 1.30 none');
       const latest = (await test.store.catalogVersions.page({ limit: 1 }))[0]?.seq ?? 0;
       const back = { change: 'restore', version: `${latest - 2}`, seen: `${latest}` };
       expect((await operator.submit(CATALOG, { ...back, seen: `${latest - 1}` })).status).to.equal(400);
@@ -285,6 +287,17 @@ for (const kind of longer([SQLITE], STORES)) {
       const back = { change: 'restore', version: `${version.seq - 1}`, seen: `${version.seq}` };
       expect((await operator.submit(CATALOG, back)).status).to.equal(303);
       expect((await operator.get(UPSTREAMS)).text).to.not.contain('could not load');
+    });
+
+    it('names who saved a version, also an operator who was removed since', async () => {
+      const seq = (await test.store.catalogVersions.last()) + 1;
+      const left = makeUser({ operator: true });
+      await test.store.users.add(left);
+      await test.store.catalogVersions.add({ seq, at: Date.now(), user: left.id, note: 'rate.change CNY', text: '{}' });
+      expect(await test.store.users.remove(left, Date.now())).to.equal('done');
+      expect((await operator.get(CATALOG)).text).to.contain(`data-title="Who">${left.email}</td>`);
+      const back = { change: 'restore', version: `${seq - 1}`, seen: `${seq}` };
+      expect((await operator.submit(CATALOG, back)).status).to.equal(303);
     });
 
     it('is for operators only, and never without the token of the form', async () => {

@@ -88,6 +88,8 @@ describe('routes of models that the catalog has', () => {
     first.behave(chatAnswer('Hello.', { input: 1000, output: 1000 }));
     const paid = await call('gpt-z');
     expect([paid.status, paid.json.billing?.charged_rub]).to.deep.equal([200, 2]);
+    const [entry] = await test.store.auditLog.page({ limit: 1 });
+    expect(entry).to.include({ action: 'route.add', target: 'vendor-one', detail: '{"routes":["gpt-z"]}' });
     const again = await add('vendor-one', 'gpt-z', { join: 'yes' });
     expect([again.status, plain(again.text)].join()).to.match(/^400.*serves one of these models already/);
   });

@@ -6,7 +6,7 @@ import { type LayerChange, type LayerPart, listLayerChanges } from '../../catalo
 import { message, table } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
-import { defineWords } from '../language.ts';
+import { defineWords, type Language } from '../language.ts';
 import type { UserVisit } from '../visit.ts';
 import { describeProblem, describeWarning } from './problem-words.ts';
 
@@ -18,6 +18,8 @@ const WORDS = defineWords({
     failed: (version: string, at: string) =>
       `A gateway could not load version ${version} (${at}) and keeps the one before:`,
     changes: 'What changes',
+    savedChanges: 'What changed',
+    more: (count: string) => `and ${count} more`,
     nothing: 'Nothing changes.',
     field: 'Field',
     before: 'Before',
@@ -31,6 +33,8 @@ const WORDS = defineWords({
     failed: (version: string, at: string) =>
       `Один из шлюзов не смог загрузить версию ${version} (${at}) и работает с прежней:`,
     changes: 'Что изменится',
+    savedChanges: 'Что изменилось',
+    more: (count: string) => `и ещё ${count}`,
     nothing: 'Ничего не изменится.',
     field: 'Поле',
     before: 'Было',
@@ -90,9 +94,27 @@ export function changesTable({ language }: UserVisit, before: LayerPart, after: 
   const words = WORDS[language];
   const changes = listLayerChanges(before, after);
   if (changes.length === 0) return html`<p>${words.nothing}</p>`;
+  const open = changes.length <= CHANGES_OPEN && html` open`;
+  return html`<details${open}><summary>${words.changes}</summary>${drawChanges(language, words.changes, changes)}</details>`;
+}
+
+/** Of a page that shows many saves. */
+const SAVED_CHANGES_MAX = 100;
+
+/** What a save has changed, folded away; undefined if nothing. */
+export function savedChanges({ language, format }: UserVisit, before: LayerPart, after: LayerPart): Html | undefined {
+  const words = WORDS[language];
+  const changes = listLayerChanges(before, after);
+  if (changes.length === 0) return undefined;
+  const left = changes.length - SAVED_CHANGES_MAX;
+  const more = left > 0 && html`<p class="hint">${words.more(format.number(left))}</p>`;
+  return html`<details><summary>${words.savedChanges}</summary>${drawChanges(language, words.savedChanges, changes.slice(0, SAVED_CHANGES_MAX))}${more}</details>`;
+}
+
+function drawChanges(language: Language, caption: string, changes: readonly LayerChange[]): Html {
+  const words = WORDS[language];
   const columns = [words.field, words.before, words.after].map((title) => ({ title }));
   const show = (value: LayerChange['before']) => value ?? words.none;
-  const rows = changes.map(({ name, before: old, after: now }) => [html`<code>${name}</code>`, show(old), show(now)]);
-  const open = rows.length <= CHANGES_OPEN && html` open`;
-  return html`<details${open}><summary>${words.changes}</summary>${table(words.changes, columns, rows)}</details>`;
+  const rows = changes.map(({ name, before, after }) => [html`<code>${name}</code>`, show(before), show(after)]);
+  return table(caption, columns, rows);
 }

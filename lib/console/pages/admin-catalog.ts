@@ -3,7 +3,7 @@ import { fault } from '../../base/faults.ts';
 import { audit } from '../audit.ts';
 import { priceCells, priceColumns } from '../catalog/price-table.ts';
 import { describeWarning } from '../catalog/problem-words.ts';
-import { describeRefusal, failureMessage, SAVED, savedMessage } from '../catalog/save-words.ts';
+import { describeRefusal, failureMessage, SAVED, savedChanges, savedMessage } from '../catalog/save-words.ts';
 import { changeTerms, discountForm, isTermsChange, rateForm } from '../catalog/terms-forms.ts';
 import { catalogBar } from '../catalog-bar.ts';
 import { codeField } from '../code-field.ts';
@@ -179,19 +179,21 @@ const SAVES_SHOWN = 20;
 async function listSaves(visit: UserVisit): Promise<Html> {
   const { services, language, format } = visit;
   const words = WORDS[language];
-  const saves = await services.catalogEditor.history(SAVES_SHOWN);
+  // The oldest is only compared with.
+  const versions = await services.catalogEditor.history(SAVES_SHOWN + 1);
+  const saves = versions.slice(0, SAVES_SHOWN);
   const last = saves[0]?.seq ?? 0;
   if (last === 0) return html`<p>${words.empty}</p>`;
   const ids = [...new Set(saves.map(({ user }) => user))];
-  const users = await Promise.all(
-    ids.map(async (id) => [id, (await services.store.users.get(id))?.email ?? id] as const),
-  );
+  const { users: people } = services.store;
+  const findEmail = async (id: string) => (await people.get(id))?.email ?? (await people.former(id))?.email ?? id;
+  const users = await Promise.all(ids.map(async (id) => [id, await findEmail(id)] as const));
   const names = new Map([...users, ['-', words.command] as const]);
-  const rows = saves.map(({ seq, at, user, note }) => [
+  const rows = saves.map(({ seq, at, user, note, text }, place) => [
     format.number(seq),
     format.time(at),
     names.get(user),
-    describeNote(visit, note),
+    html`${describeNote(visit, note)}${savedChanges(visit, JSON.parse(versions[place + 1]?.text ?? '{}'), JSON.parse(text))}`,
     form(visit, {
       action: '/admin/catalog',
       button: words.restore,

@@ -202,7 +202,8 @@ async function decide(visit: UserVisit, sent: Form): Promise<Answer> {
   const models = readNewModels(sent, chosen, { upstream: name, findKnown });
   if (typeof models === 'string') return refuse(message('error', problems[models]));
   const { part } = await services.catalogEditor.read();
-  const next = placeModels(part, models, sent.has('join') ? file.models : []);
+  const known = sent.has('join') ? file.models : [];
+  const next = placeModels(part, models, known);
   if (next === 'served') return refuse(message('error', problems[next]));
   const ids = models.map(({ id }) => id);
   if (!isPreviewed(sent, next)) {
@@ -211,7 +212,10 @@ async function decide(visit: UserVisit, sent: Form): Promise<Answer> {
     const shown = html`<h2>${previewTitle}</h2><p>${saveText}</p>${newWarnings(visit, tried.catalog)}${priceTable(visit, tried.catalog, ids)}${changesTable(visit, part, next)}`;
     return pricePage(visit, { chosen, sent, preview: { shown, mark: previewMark(next) } });
   }
-  const note = `model.add ${ids.join(', ')}`.slice(0, 500);
+  const joined = models.filter((model) => findEntry(known, model)).map(({ id }) => id);
+  const added = ids.filter((id) => !joined.includes(id));
+  const action = added.length > 0 ? 'model.add' : 'route.add';
+  const note = `${action} ${ids.join(', ')}`.slice(0, 500);
   const saved = await services.catalogEditor.save({
     seen: Number(sent.text('seen')),
     part: next,
@@ -219,6 +223,10 @@ async function decide(visit: UserVisit, sent: Form): Promise<Answer> {
     note,
   });
   if (saved.status !== 'saved') return refuse(describeRefusal(visit, saved));
-  await audit(visit, { action: 'model.add', target: name, detail: { models: ids, markup: sent.text('markup') } });
+  const detail = {
+    ...(added.length > 0 && { models: added, markup: sent.text('markup') }),
+    ...(joined.length > 0 && { routes: joined }),
+  };
+  await audit(visit, { action, target: name, detail });
   return { to: `/admin/catalog?${SAVED}` };
 }
