@@ -200,7 +200,7 @@ for (const kind of longer([SQLITE], STORES)) {
 
       const page = (await operator.get(CATALOG)).text;
       expect(plain(page)).to.contain('changed a model model-a').and.to.contain('added models sold-x');
-      expect(plain(page), 'what a save changed').to.contain('models.sold-x.price.markup 1.30 none');
+      expect(plain(page), 'what a save changed').to.contain('models.sold-x.price.markup : 1.30 → none');
       const latest = (await test.store.catalogVersions.page({ limit: 1 }))[0]?.seq ?? 0;
       const back = { change: 'restore', version: `${latest - 2}`, seen: `${latest}` };
       expect((await operator.submit(CATALOG, { ...back, seen: `${latest - 1}` })).status).to.equal(400);

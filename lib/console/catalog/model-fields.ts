@@ -46,15 +46,14 @@ export function costFields({ language, format }: UserVisit, { type, at, cost, se
   const extras = html`<details${cost !== undefined && html` open`}><summary>${words.extras}</summary><p class="hint">${words.extrasHint}</p>${EXTRA_PRICE_FIELDS.map((price) => costField(price, { optional: true }))}</details>`;
   const readAbove = (band: number) => readValue(nameFactField('above', at, band), String(known[band]?.above ?? ''));
   const bandFields = (band: number) => {
-    const name = nameFactField('above', at, band);
+    const [name, value] = [nameFactField('above', at, band), readAbove(band)];
     const costs = [...PRICE_FIELDS.text, ...EXTRA_PRICE_FIELDS];
-    return html`${field({ name, label: words.above, value: readAbove(band), inputmode: 'numeric', optional: true })}${costs.map((price) => costField(price, { optional: true, band }))}`;
+    return html`<details${value !== '' && html` open`}><summary>${words.bands}</summary><p class="hint">${words.bandsHint}</p>
+${field({ name, label: words.above, value, inputmode: 'numeric', optional: true })}${costs.map((price) => costField(price, { optional: true, band }))}</details>`;
   };
   // One more than there are, for another.
   const count = (sent && countBands(sent, at)) || known.length + 1;
-  const numbers = Array.from({ length: count }, (_, band) => band);
-  const isOpen = numbers.some((band) => readAbove(band) !== '');
-  const bands = html`<details${isOpen && html` open`}><summary>${words.bands}</summary><p class="hint">${words.bandsHint}</p>${numbers.map(bandFields)}</details>`;
+  const bands = Array.from({ length: count }, (_, band) => bandFields(band));
   return html`${required}${extras}${bands}`;
 }
 

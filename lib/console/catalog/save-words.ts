@@ -6,7 +6,7 @@ import { type LayerChange, type LayerPart, listLayerChanges } from '../../catalo
 import { message, table } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
-import { defineWords, type Language } from '../language.ts';
+import { defineWords } from '../language.ts';
 import type { UserVisit } from '../visit.ts';
 import { describeProblem, describeWarning } from './problem-words.ts';
 
@@ -94,8 +94,11 @@ export function changesTable({ language }: UserVisit, before: LayerPart, after: 
   const words = WORDS[language];
   const changes = listLayerChanges(before, after);
   if (changes.length === 0) return html`<p>${words.nothing}</p>`;
-  const open = changes.length <= CHANGES_OPEN && html` open`;
-  return html`<details${open}><summary>${words.changes}</summary>${drawChanges(language, words.changes, changes)}</details>`;
+  const columns = [words.field, words.before, words.after].map((title) => ({ title }));
+  const show = (value: LayerChange['before']) => value ?? words.none;
+  const rows = changes.map(({ name, before: old, after: now }) => [html`<code>${name}</code>`, show(old), show(now)]);
+  const open = rows.length <= CHANGES_OPEN && html` open`;
+  return html`<details${open}><summary>${words.changes}</summary>${table(words.changes, columns, rows)}</details>`;
 }
 
 /** Of a page that shows many saves. */
@@ -106,15 +109,10 @@ export function savedChanges({ language, format }: UserVisit, before: LayerPart,
   const words = WORDS[language];
   const changes = listLayerChanges(before, after);
   if (changes.length === 0) return undefined;
-  const left = changes.length - SAVED_CHANGES_MAX;
-  const more = left > 0 && html`<p class="hint">${words.more(format.number(left))}</p>`;
-  return html`<details><summary>${words.savedChanges}</summary>${drawChanges(language, words.savedChanges, changes.slice(0, SAVED_CHANGES_MAX))}${more}</details>`;
-}
-
-function drawChanges(language: Language, caption: string, changes: readonly LayerChange[]): Html {
-  const words = WORDS[language];
-  const columns = [words.field, words.before, words.after].map((title) => ({ title }));
   const show = (value: LayerChange['before']) => value ?? words.none;
-  const rows = changes.map(({ name, before, after }) => [html`<code>${name}</code>`, show(before), show(after)]);
-  return table(caption, columns, rows);
+  const lines = changes
+    .slice(0, SAVED_CHANGES_MAX)
+    .map(({ name, before: old, after: now }) => html`<li><code>${name}</code>: ${show(old)} → ${show(now)}</li>`);
+  const left = changes.length - lines.length;
+  return html`<details><summary>${words.savedChanges}</summary><ul>${lines}${left > 0 && html`<li>${words.more(format.number(left))}</li>`}</ul></details>`;
 }
