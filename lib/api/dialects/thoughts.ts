@@ -3,13 +3,11 @@
 import { isRecord } from '../../base/record.ts';
 import type { BlockState } from '../../stream/provider-part.ts';
 import type { ReasoningContent } from '../../upstream/contract/provider.ts';
+import { CHAT_FORMAT, CONTENTS_FORMAT, MESSAGES_FORMAT, RESPONSES_FORMAT } from '../../upstream/formats/names.ts';
 import { invalidField } from './fields.ts';
 import type { WireBlock } from './images.ts';
 import { readState, writeState } from './tool-id.ts';
 
-const MESSAGES = 'messages';
-const CHAT = 'chat';
-const RESPONSES = 'responses';
 /** Stands for the state of reasoning that is all text: clients send no item back without any. */
 const PLAIN = 'text';
 
@@ -23,17 +21,21 @@ export function readThinkingBlock(block: WireBlock, field: string): ReasoningCon
     const signature = block.signature ?? '';
     if (typeof thinking !== 'string') throw invalidField(`${field}.thinking`, 'must be a string');
     if (typeof signature !== 'string') throw invalidField(`${field}.signature`, 'must be a string');
-    return { type: 'reasoning', text: thinking, ...(signature !== '' && { state: readState(signature, MESSAGES) }) };
+    return {
+      type: 'reasoning',
+      text: thinking,
+      ...(signature !== '' && { state: readState(signature, MESSAGES_FORMAT) }),
+    };
   }
   if (block.type !== 'redacted_thinking') return undefined;
   const { data } = block;
   if (typeof data !== 'string') throw invalidField(`${field}.data`, 'must be a string');
-  return { type: 'reasoning', text: '', redacted: true, state: readState(data, MESSAGES) };
+  return { type: 'reasoning', text: '', redacted: true, state: readState(data, MESSAGES_FORMAT) };
 }
 
 /** What a thinking block carries for its upstream, as `readThinkingBlock` reads it. */
 export function writeSignature(state: BlockState): string {
-  return writeState(state, MESSAGES);
+  return writeState(state, MESSAGES_FORMAT);
 }
 
 /** In front of a state: its reasoning has no text that anybody may see. */
@@ -57,7 +59,7 @@ export function readReasoningItem(
   const text = said === '' ? readParagraphs(summary, `${field}.summary`) : said;
   if (!encrypted) return { type: 'reasoning', text };
   const redacted = encrypted.startsWith(REDACTED);
-  const state = readState(redacted ? encrypted.slice(REDACTED.length) : encrypted, RESPONSES);
+  const state = readState(redacted ? encrypted.slice(REDACTED.length) : encrypted, RESPONSES_FORMAT);
   if (state.format === PLAIN) return { type: 'reasoning', text };
   return { type: 'reasoning', text, ...(redacted && { redacted }), state };
 }
@@ -83,7 +85,7 @@ interface DeliveredReasoning {
 export function writeReasoningDetails({ text, redacted, state }: DeliveredReasoning, index: number): readonly object[] {
   const { format, value } = state;
   // An upstream's own entries go out, and come back, as they were.
-  if (format === CHAT && /^[[{]/.test(value)) return [JSON.parse(value)].flat();
+  if (format === CHAT_FORMAT && /^[[{]/.test(value)) return [JSON.parse(value)].flat();
   const named = OWN_FORMATS.includes(format) ? format : `${PLUGIN}${format}`;
   if (redacted) return [{ type: 'reasoning.encrypted', data: value, format: named, index }];
   return [{ type: 'reasoning.text', text, signature: value, format: named, index }];
@@ -117,7 +119,7 @@ function readDetails(details: unknown, field: string): readonly ReasoningContent
  * The formats of states that we hand out; a detail of any other is one of an upstream, which wants it back as it was,
  * unless it is a plugin's: these say so in front.
  */
-const OWN_FORMATS: readonly string[] = [MESSAGES, 'contents', RESPONSES, CHAT];
+const OWN_FORMATS: readonly string[] = [MESSAGES_FORMAT, CONTENTS_FORMAT, RESPONSES_FORMAT, CHAT_FORMAT];
 const PLUGIN = 'plugin:';
 
 /** Undefined for a detail of an upstream. */
@@ -133,7 +135,7 @@ function readDetail(detail: Readonly<Record<string, unknown>>): ReasoningContent
   const ours = readOwnFormat(format);
   const state = ours
     ? own !== undefined && { format: ours, value: `${own}` }
-    : { format: CHAT, value: JSON.stringify(detail) };
+    : { format: CHAT_FORMAT, value: JSON.stringify(detail) };
   return {
     type: 'reasoning',
     text: `${said}`,

@@ -4,7 +4,7 @@ import { hashName, scoreChoice } from '../../base/rendezvous.ts';
 import type { Route, TextModel } from '../../catalog/model.ts';
 import { listRates } from '../../money/price.ts';
 import type { BlockState } from '../../stream/provider-part.ts';
-import { PLUGIN_STATE } from '../../upstream/host/writer.ts';
+import { PLUGIN_FORMAT } from '../../upstream/formats/names.ts';
 import type { CallContext } from '../context.ts';
 import type { RouteHealth } from '../health.ts';
 import type { RequestContent, TextRequest } from './request.ts';
@@ -73,7 +73,7 @@ export function preferStateMaker<Candidate extends { readonly route: Pick<Route,
   if (candidates.length < 2 || !last?.content.some(({ type }) => type === 'tool-result')) return candidates;
   const format = findLastState(messages)?.format;
   if (format === undefined) return candidates;
-  const takes = ({ route: { provider } }: Candidate) => (provider.stateFormat ?? PLUGIN_STATE) === format;
+  const takes = ({ route: { provider } }: Candidate) => (provider.stateFormat ?? PLUGIN_FORMAT) === format;
   return [...candidates.filter(takes), ...candidates.filter((candidate) => !takes(candidate))];
 }
 

@@ -1,6 +1,7 @@
 // States that upstreams want back with earlier answers. A vendor binds them to an account, an endpoint or a model, so after a
 // change of one of these it may refuse what it signed or encrypted itself: the conversation goes on without them.
-import { RESPONSES_STATE } from '../../upstream/formats/responses/item.ts';
+
+import { RESPONSES_FORMAT } from '../../upstream/formats/names.ts';
 import { isUpstreamFault } from '../../upstream/host/fault.ts';
 import type { Ending } from '../ending.ts';
 import type { RequestContent, RequestMessage } from './request.ts';
@@ -32,6 +33,6 @@ function dropState(part: RequestContent): RequestContent | [] {
 /** Not what a vendor made of earlier turns: they would be missing. */
 function isDroppable(part: RequestContent): part is Extract<RequestContent, { readonly state?: unknown }> {
   if (part.type === 'reasoning')
-    return part.state !== undefined && !(part.redacted && part.state.format === RESPONSES_STATE);
+    return part.state !== undefined && !(part.redacted && part.state.format === RESPONSES_FORMAT);
   return part.type === 'tool-call' && part.state !== undefined;
 }

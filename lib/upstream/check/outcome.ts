@@ -16,11 +16,11 @@ import type {
   RefusalCause,
   VideoRef,
 } from '../contract/provider.ts';
+import { PLUGIN_FORMAT } from '../formats/names.ts';
 import { toClientFault } from '../host/client-fault.ts';
 import { checkEmbeddings } from '../host/embed.ts';
 import { isUpstreamFault } from '../host/fault.ts';
 import { parseFields } from '../host/fields.ts';
-import { PLUGIN_STATE } from '../host/writer.ts';
 import { withIdleLimit } from './patience.ts';
 import { detectFormat, type Format } from './sample-image.ts';
 
@@ -202,7 +202,7 @@ function createSeenCall({ id, name, state }: ReplyToolBlock): SeenCall & { json:
 }
 
 function shortenState(state: BlockState): string | BlockState {
-  return state.format === PLUGIN_STATE ? state.value : state;
+  return state.format === PLUGIN_FORMAT ? state.value : state;
 }
 
 /** Runs a call for embeddings, and checks its result as the gateway does. */

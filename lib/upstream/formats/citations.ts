@@ -2,10 +2,7 @@
 import type { CitedRange } from '../../stream/provider-part.ts';
 import type { Citation, JsonObject } from '../contract/provider.ts';
 import { isFields, parseFields, readFields } from '../host/fields.ts';
-
-const MESSAGES = 'messages';
-const CHAT = 'chat';
-const RESPONSES = 'responses';
+import { CHAT_FORMAT, MESSAGES_FORMAT, RESPONSES_FORMAT } from './names.ts';
 
 /** Where in all texts of an answer a passage is, as clients of chats get it. */
 interface Passage {
@@ -43,14 +40,14 @@ export function readMessageCitation(value: unknown): Citation | undefined {
     ...readText('quote', quote),
     ...(isIndex(document) && { document }),
     ...(unit && isIndex(start) && isIndex(end) && { range: { unit, start, end } }),
-    original: { format: MESSAGES, value: JSON.stringify(value) },
+    original: { format: MESSAGES_FORMAT, value: JSON.stringify(value) },
   };
 }
 
 /** Undefined for one that clients of messages could not read. */
 export function writeMessageCitation(citation: Citation): JsonObject | undefined {
   const { url, title, quote = '', document, range } = citation;
-  const own = findOriginal(citation, MESSAGES);
+  const own = findOriginal(citation, MESSAGES_FORMAT);
   if (own) return own;
   const named = RANGES.find(([, unit]) => unit === range?.unit);
   if (document !== undefined && range && named) {
@@ -77,12 +74,12 @@ export function writeCitationBack({ original: _, ...citation }: Citation): JsonO
 
 /** `{ type: "url_citation", url_citation: { url, title, start_index, end_index } }`, or the same without the nesting. */
 export function readChatAnnotation(value: unknown): Citation | undefined {
-  return readAnnotation(value, CHAT, 0);
+  return readAnnotation(value, CHAT_FORMAT, 0);
 }
 
 /** `{ type: "url_citation", url, title, start_index, end_index }`, whose places are those of a part with so much before it. */
 export function readResponsesAnnotation(value: unknown, before: number): Citation | undefined {
-  return readAnnotation(value, RESPONSES, before);
+  return readAnnotation(value, RESPONSES_FORMAT, before);
 }
 
 function readAnnotation(value: unknown, format: string, before: number): Citation | undefined {
@@ -102,7 +99,7 @@ function readAnnotation(value: unknown, format: string, before: number): Citatio
 export function writeChatAnnotation(citation: Citation, given: Passage): JsonObject | undefined {
   const { url, title = url, quote, passage = given } = citation;
   if (url === undefined) return undefined;
-  const own = findOriginal(citation, CHAT);
+  const own = findOriginal(citation, CHAT_FORMAT);
   const place = { start_index: passage.start, end_index: passage.end };
   const quoted = quote !== undefined && { content: quote };
   return { type: 'url_citation', url_citation: { ...readFields(own?.url_citation), url, title, ...quoted, ...place } };
@@ -114,7 +111,7 @@ const FILE_TYPES: ReadonlySet<unknown> = new Set(['file_citation', 'container_fi
 /** `given` is the text of the part: places count from its start. */
 export function writeResponsesAnnotation(citation: Citation, given: Passage): JsonObject | undefined {
   const { url, title = url, passage = given } = citation;
-  const own = findOriginal(citation, RESPONSES);
+  const own = findOriginal(citation, RESPONSES_FORMAT);
   if (FILE_TYPES.has(own?.type)) return own;
   if (url === undefined) return undefined;
   // Texts that were two parts upstream may be one here.

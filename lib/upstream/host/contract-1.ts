@@ -12,8 +12,7 @@ import type {
   TextMessage,
   Tools,
 } from '../contract/provider.ts';
-import { CONTENTS_STATE } from '../formats/contents/reply.ts';
-import { PLUGIN_STATE } from './writer.ts';
+import { CONTENTS_FORMAT, PLUGIN_FORMAT } from '../formats/names.ts';
 
 /** The names of tools that contract 1 has. */
 const TOOL_NAMES = /^[a-zA-Z0-9_-]{1,128}$/;
@@ -94,7 +93,7 @@ function narrowContent(part: Content): readonly NarrowContent[] {
 
 /** Contents was the only wire format that had states. */
 function isOwn({ format }: BlockState): boolean {
-  return format === PLUGIN_STATE || format === CONTENTS_STATE;
+  return format === PLUGIN_FORMAT || format === CONTENTS_FORMAT;
 }
 
 /** The formats of the host take calls of contract 2. */
@@ -123,7 +122,7 @@ function widenCall<Call extends ContentsCall>(call: Call): Call {
 
 function widenContent(part: Content): Content {
   const state = part.type === 'tool-call' ? (part.state as unknown) : undefined;
-  return typeof state === 'string' ? ({ ...part, state: { format: CONTENTS_STATE, value: state } } as Content) : part;
+  return typeof state === 'string' ? ({ ...part, state: { format: CONTENTS_FORMAT, value: state } } as Content) : part;
 }
 
 /** The state of a call was in its block. */
@@ -140,7 +139,7 @@ function readPart(part: ProviderPart): readonly ProviderPart[] {
   const { id, name } = part.block as ToolBlock;
   return [
     { ...part, block: { type: 'tool', id, name } },
-    { type: 'block-state', index: part.index, state: { format: PLUGIN_STATE, value } },
+    { type: 'block-state', index: part.index, state: { format: PLUGIN_FORMAT, value } },
   ];
 }
 

@@ -11,6 +11,7 @@ import type {
   UsageCounts,
 } from '../../stream/provider-part.ts';
 import type { AnswerWriter, ToolPiece } from '../contract/answer.ts';
+import { PLUGIN_FORMAT } from '../formats/names.ts';
 import { readCount } from './token-counts.ts';
 import { ToolArguments } from './tool-arguments.ts';
 
@@ -40,9 +41,6 @@ type Counts = { -readonly [Name in keyof UsageCounts]: UsageCounts[Name] };
 const TEXT = Symbol('text');
 const REASONING = Symbol('reasoning');
 const REFUSAL = Symbol('refusal');
-
-/** The format of a state that only the upstream's own plugin reads. */
-export const PLUGIN_STATE = 'plugin';
 
 const COUNTS = [...PROMPT_KINDS, 'output', 'reasoning'] as const;
 
@@ -323,7 +321,7 @@ function nameCall(call: Call, { id, name }: ToolPiece): void {
 }
 
 function readState(state: unknown): BlockState | undefined {
-  if (typeof state === 'string') return state === '' ? undefined : { format: PLUGIN_STATE, value: state };
+  if (typeof state === 'string') return state === '' ? undefined : { format: PLUGIN_FORMAT, value: state };
   const { format, value } = (state ?? {}) as Partial<BlockState>;
   return typeof format === 'string' && typeof value === 'string' ? { format, value } : undefined;
 }

@@ -4,7 +4,8 @@
 import { isRecord } from '../../../base/record.ts';
 import { writeArguments } from '../../../stream/arguments.ts';
 import type { ReasoningContent } from '../../../upstream/contract/provider.ts';
-import { isCompaction, RESPONSES_STATE } from '../../../upstream/formats/responses/item.ts';
+import { RESPONSES_FORMAT } from '../../../upstream/formats/names.ts';
+import { isCompaction } from '../../../upstream/formats/responses/item.ts';
 import { invalidField } from '../fields.ts';
 import { describeFoundTools, isClientSearch, joinToolName, TOOL_SEARCH } from './tools.ts';
 
@@ -117,7 +118,7 @@ export function readCompaction(item: Item, field: string): ReasoningContent | un
   if (!isCompaction(type) || (type === 'context_compaction' && encrypted == null)) return undefined;
   if (typeof encrypted !== 'string') throw invalidField(`${field}.encrypted_content`, 'must be a string');
   const value = JSON.stringify({ type, ...(typeof id === 'string' && { id }), encrypted_content: encrypted });
-  return { type: 'reasoning', text: '', redacted: true, state: { format: RESPONSES_STATE, value } };
+  return { type: 'reasoning', text: '', redacted: true, state: { format: RESPONSES_FORMAT, value } };
 }
 
 function succeed(content: string): VendorResult {

@@ -2,7 +2,7 @@
 import type { AnswerWriter, ChatQuirks, JsonObject } from '../../contract/provider.ts';
 import { isFields } from '../../host/fields.ts';
 import { ToolArguments } from '../../host/tool-arguments.ts';
-import { CHAT_STATE } from './reasoning.ts';
+import { CHAT_FORMAT } from '../names.ts';
 
 /** A call; the writer knows it by this object. */
 interface Call {
@@ -87,7 +87,9 @@ export class Calls {
       this.#byIndex.set(index, call);
     }
     this.#last = call;
-    const state = isFields(extra) ? { format: CHAT_STATE, value: JSON.stringify({ extra_content: extra }) } : undefined;
+    const state = isFields(extra)
+      ? { format: CHAT_FORMAT, value: JSON.stringify({ extra_content: extra }) }
+      : undefined;
     call.isHeld = (name !== '' || call.isHeld) && !json && this.#isBeginning(call.name);
     out.tool({ block: call, id, name: call.isHeld ? '' : call.name, json, state });
   }

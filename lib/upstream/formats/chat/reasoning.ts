@@ -1,9 +1,7 @@
 // The model's reasoning in a chat-completions reply: plain text under several names, or details that have to go back.
 import type { AnswerWriter, JsonObject } from '../../contract/provider.ts';
 import { isFields } from '../../host/fields.ts';
-
-/** The format of details that reasoning goes back with: a JSON list, as they came. */
-export const CHAT_STATE = 'chat';
+import { CHAT_FORMAT } from '../names.ts';
 
 /** Texts of a detail that arrive in fragments. */
 const FRAGMENTS = ['text', 'summary', 'data'];
@@ -53,7 +51,7 @@ export class ReasoningDetails {
   /** Writes what has to go back with the reasoning so far. */
   flush(out: AnswerWriter): void {
     if (this.isEmpty) return;
-    out.state({ format: CHAT_STATE, value: JSON.stringify(this.#details) });
+    out.state({ format: CHAT_FORMAT, value: JSON.stringify(this.#details) });
     this.#details = [];
     this.#last.clear();
   }

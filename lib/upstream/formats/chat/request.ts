@@ -20,9 +20,9 @@ import { createDataUrl } from '../../host/data-url.ts';
 import { isFields, parseFields } from '../../host/fields.ts';
 import { chooseMarkers, type Markers } from '../cache-markers.ts';
 import { writeDocumentText } from '../document-text.ts';
+import { CHAT_FORMAT } from '../names.ts';
 import { moveSystemMessages, tellSystemMessages } from '../system-messages.ts';
 import { CHAT_TOOL, chatCall, completeArguments, createCallIds, digestHex, writeTool } from '../tools.ts';
-import { CHAT_STATE } from './reasoning.ts';
 
 const STOPS_MAX = 4;
 
@@ -129,7 +129,7 @@ function writeChatReasoningDetails({ content }: TextMessage): object {
 function reasoningIn(content: readonly Content[]): readonly ReasoningContent[] {
   return content
     .filter((part) => part.type === 'reasoning')
-    .filter(({ state }) => !state || state.format === CHAT_STATE);
+    .filter(({ state }) => !state || state.format === CHAT_FORMAT);
 }
 
 function hasCalls({ content }: TextMessage): boolean {
@@ -159,7 +159,7 @@ function writeChatMessages({ role, content }: TextMessage, writing: Writing): re
 /** Some upstreams want more back with a call than the format has: that, and nothing else that a client may have put there. */
 function writeChatCall({ id, name, json, state }: ToolCallContent, { spellCallId }: Writing): object {
   const call = chatCall({ id: spellCallId(id), name }, completeArguments(json));
-  if (state?.format !== CHAT_STATE) return call;
+  if (state?.format !== CHAT_FORMAT) return call;
   const extra = parseFields(state.value)?.extra_content;
   return isFields(extra) ? { ...call, extra_content: extra } : call;
 }

@@ -12,10 +12,8 @@ import type {
 import { isFields, readFields } from '../../host/fields.ts';
 import { readCount } from '../../host/token-counts.ts';
 import { readSources } from '../citations.ts';
+import { CONTENTS_FORMAT } from '../names.ts';
 import { OddEvents } from '../odd-events.ts';
-
-/** The format of the signatures that reasoning and calls go back with. */
-export const CONTENTS_STATE = 'contents';
 
 type Kit = Pick<Host, 'fault' | 'finishReason'>;
 
@@ -141,7 +139,7 @@ function isUncounted({ promptTokenCount: prompt, cachedContentTokenCount, candid
 }
 
 function readState(signature: unknown): BlockState | undefined {
-  return typeof signature === 'string' && signature !== '' ? { format: CONTENTS_STATE, value: signature } : undefined;
+  return typeof signature === 'string' && signature !== '' ? { format: CONTENTS_FORMAT, value: signature } : undefined;
 }
 
 /**

@@ -16,8 +16,8 @@ import type {
   Tools,
 } from '../../contract/provider.ts';
 import { writeDocumentText } from '../document-text.ts';
+import { CONTENTS_FORMAT } from '../names.ts';
 import { tellSystemMessages } from '../system-messages.ts';
-import { CONTENTS_STATE } from './reply.ts';
 import { findTurnSignatures, type TurnSignatures } from './turn-signatures.ts';
 
 export function contentsBody(call: ContentsCall, base64: Base64, quirks: ContentsQuirks = {}): JsonObject {
@@ -44,7 +44,7 @@ function joinAnswers(messages: readonly TextMessage[]): readonly TextMessage[] {
 function writeContents({ role, content }: TextMessage, base64: Base64, { noSignature }: ContentsQuirks): object {
   const calls = content.filter((part) => part.type === 'tool-call');
   // Parallel calls have one signature, on the first.
-  const unsigned = calls.some(({ state }) => state?.format === CONTENTS_STATE) ? undefined : calls[0];
+  const unsigned = calls.some(({ state }) => state?.format === CONTENTS_FORMAT) ? undefined : calls[0];
   const { signed, spent } = (role === 'assistant' && findTurnSignatures(content, noSignature)) || NO_IMAGES;
   return {
     role: role === 'assistant' ? 'model' : 'user',
@@ -70,7 +70,7 @@ function writeParts(content: Content, base64: Base64, signature: string | undefi
       return writeThought(content);
     case 'tool-call': {
       const { id, name, json, state } = content;
-      const thoughtSignature = state?.format === CONTENTS_STATE ? state.value : signature;
+      const thoughtSignature = state?.format === CONTENTS_FORMAT ? state.value : signature;
       return [{ functionCall: { id, name, args: readArguments(json) }, thoughtSignature }];
     }
     case 'tool-result':
@@ -91,7 +91,7 @@ function writeContentsDocument(content: DocumentContent, base64: Base64): object
 
 /** The state of a part without text is no thought of its own. */
 function writeThought({ text, state }: ReasoningContent): readonly object[] {
-  if (state?.format !== CONTENTS_STATE) return [];
+  if (state?.format !== CONTENTS_FORMAT) return [];
   return [{ text, ...(text !== '' && { thought: true }), thoughtSignature: state.value }];
 }
 

@@ -1,7 +1,7 @@
 // The signatures of an earlier answer with images: vendors that sign refuse such an answer unless all that it says comes
 // back signed.
 import type { Content, ReasoningContent } from '../../contract/provider.ts';
-import { CONTENTS_STATE } from './reply.ts';
+import { CONTENTS_FORMAT } from '../names.ts';
 
 export interface TurnSignatures {
   /** By text or image. */
@@ -46,5 +46,5 @@ function isSaid({ type }: Content): boolean {
 }
 
 function isBareSignature(part: Content): part is ReasoningContent {
-  return part.type === 'reasoning' && part.text === '' && part.state?.format === CONTENTS_STATE;
+  return part.type === 'reasoning' && part.text === '' && part.state?.format === CONTENTS_FORMAT;
 }

@@ -3,6 +3,7 @@ import type { AnswerReader, AnswerWriter, Host, JsonObject, MessageQuirks } from
 import { isFields, readFields } from '../../host/fields.ts';
 import { sumNamedCounts } from '../../host/token-counts.ts';
 import { readMessageCitation } from '../citations.ts';
+import { MESSAGES_FORMAT } from '../names.ts';
 import { OddEvents } from '../odd-events.ts';
 import { Usage } from '../usage.ts';
 
@@ -14,9 +15,6 @@ interface Block {
   readonly type: 'text' | 'reasoning' | 'tool' | 'other';
   readonly index: unknown;
 }
-
-/** The format of the signatures and the redacted data that reasoning goes back with. */
-export const MESSAGES_STATE = 'messages';
 
 /** Reads one reply. Events name their type in their data, so the `event` field is not needed. */
 export class MessageReply implements AnswerReader {
@@ -231,7 +229,7 @@ function takeImage({ source }: JsonObject, out: AnswerWriter): void {
 }
 
 function takeState(value: unknown, block: unknown, out: AnswerWriter): void {
-  if (typeof value === 'string' && value !== '') out.state({ format: MESSAGES_STATE, value }, block);
+  if (typeof value === 'string' && value !== '') out.state({ format: MESSAGES_FORMAT, value }, block);
 }
 
 function takeCitation(value: unknown, block: unknown, out: AnswerWriter): void {

@@ -17,9 +17,9 @@ import type {
 } from '../../contract/provider.ts';
 import { chooseMarkers, type Markers, resultsFirst } from '../cache-markers.ts';
 import { writeCitationBack } from '../citations.ts';
+import { MESSAGES_FORMAT } from '../names.ts';
 import { moveSystemMessages, placeSystemMessages } from '../system-messages.ts';
 import { createCallIds, MESSAGE_TOOL, messageCall, writeTool } from '../tools.ts';
-import { MESSAGES_STATE } from './reply.ts';
 
 /** What the parts of one request share. */
 interface Writing {
@@ -98,7 +98,7 @@ function writeMessage({ role, content: given }: TextMessage, isLast: boolean, wr
 }
 
 function goesBack({ state, text }: ReasoningContent, unsigned: boolean): boolean {
-  return state ? state.format === MESSAGES_STATE : unsigned && text !== '';
+  return state ? state.format === MESSAGES_FORMAT : unsigned && text !== '';
 }
 
 /** An answer to be continued is refused if it ends in white space. */

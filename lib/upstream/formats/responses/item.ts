@@ -2,12 +2,10 @@
 import type { AnswerWriter, JsonObject } from '../../contract/provider.ts';
 import { readFields } from '../../host/fields.ts';
 import { readResponsesAnnotation } from '../citations.ts';
+import { RESPONSES_FORMAT } from '../names.ts';
 import { CUSTOM_INPUT } from '../tools.ts';
 import { type PartKind, Parts } from './parts.ts';
 import { printText, type WrittenText } from './written-text.ts';
-
-/** The format of items that reasoning goes back as: JSON. */
-export const RESPONSES_STATE = 'responses';
 
 const COMPACTIONS: ReadonlySet<unknown> = new Set(['compaction', 'compaction_summary', 'context_compaction']);
 
@@ -231,7 +229,7 @@ export class Item {
     const { status: _status, ...kept } = item;
     if (typeof item.encrypted_content !== 'string' || this.#hasState) return;
     this.#hasState = true;
-    out.state({ format: RESPONSES_STATE, value: JSON.stringify(kept) }, this);
+    out.state({ format: RESPONSES_FORMAT, value: JSON.stringify(kept) }, this);
   }
 }
 

@@ -13,9 +13,10 @@ import type {
 import { createDataUrl } from '../../host/data-url.ts';
 import { parseFields } from '../../host/fields.ts';
 import { writeDocumentText } from '../document-text.ts';
+import { RESPONSES_FORMAT } from '../names.ts';
 import { moveSystemMessages } from '../system-messages.ts';
 import { CUSTOM_INPUT, completeArguments } from '../tools.ts';
-import { isCompaction, RESPONSES_STATE } from './item.ts';
+import { isCompaction } from './item.ts';
 
 /** How the items of one request are written. */
 interface ItemForm {
@@ -96,7 +97,7 @@ function writeAnswers(said: readonly Content[]): readonly object[] {
  * it up, so it is never an item that says or calls something.
  */
 function writeReasoningItem({ text, state }: ReasoningContent): readonly object[] {
-  if (state?.format !== RESPONSES_STATE) return [];
+  if (state?.format !== RESPONSES_FORMAT) return [];
   const item = parseFields(state.value);
   if (item) return [{ ...item, type: isCompaction(item.type) ? item.type : 'reasoning' }];
   // What it encrypted.
