@@ -32,7 +32,7 @@ export function includesAddress(addresses: readonly string[], address: string): 
 }
 
 /** The rule of requests that generate. Others, such as counts of tokens and polls of a video, keep the rate of the service. */
-export const GENERATE = 'generate';
+const GENERATE = 'generate';
 
 /**
  * The rate of a key: that of the service, or a higher one of its account; an owner can only lower it. The rate of an

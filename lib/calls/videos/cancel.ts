@@ -12,8 +12,6 @@ interface CancelOptions {
   /** The current catalog. */
   readonly catalog: () => Catalog;
   readonly log: Pick<CallLog, 'debug'>;
-  /** How long it may take. */
-  readonly cancelMsMax?: number | undefined;
 }
 
 /** Never rejects. */
@@ -21,12 +19,12 @@ export type CancelJob = (job: Job, signal: AbortSignal) => Promise<void>;
 
 const CANCEL_MS_MAX = 10_000;
 
-export function createCancelJob({ catalog, log, cancelMsMax = CANCEL_MS_MAX }: CancelOptions): CancelJob {
+export function createCancelJob({ catalog, log }: CancelOptions): CancelJob {
   return async (job, signal) => {
     const { id, upstream, ref: stored } = job;
     const video = findJobRoute(catalog(), job)?.provider.video;
     if (!video?.cancel || stored === null) return;
-    const ending = AbortSignal.any([signal, AbortSignal.timeout(cancelMsMax)]);
+    const ending = AbortSignal.any([signal, AbortSignal.timeout(CANCEL_MS_MAX)]);
     try {
       const ref: VideoRef = JSON.parse(stored);
       const cancelling = callPlugin(nameUpstream(upstream), ending, async (inner) => video.cancel?.(ref, inner));
