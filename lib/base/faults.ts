@@ -447,6 +447,7 @@ const table = {
   upstream_timeout: upstream('The upstream provider did not answer in time.'),
   upstream_truncated: upstream('The upstream provider stopped before the answer was complete.'),
   upstream_empty: upstream('The upstream provider returned an empty answer.'),
+  no_summary: upstream('The model wrote no summary of the conversation.', false),
   upstream_image: upstream('The upstream provider sent an image that is broken or too large.'),
   vision_unavailable: upstream('Vision backend unavailable.'),
 } satisfies Record<string, Row>;

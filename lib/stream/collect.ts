@@ -41,7 +41,7 @@ export function replyText({ blocks }: CollectedReply): string {
 }
 
 /** Takes the parts that a dialect would render. */
-interface Collector {
+export interface Collector {
   write(parts: readonly StreamPart[]): void;
   /** The reply; only after `billing` has passed. */
   reply(): CollectedReply;

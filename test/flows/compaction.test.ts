@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { COMPACT, parseEvents, RESPONSES, send } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
-import { chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
+import { chatAnswer, chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads any shape
 type Json = any;
@@ -22,7 +22,17 @@ describe('compactions', () => {
     const catalog = chatCatalog(upstream.url) as { models: { id: string }[] };
     const able = { tools: true, json: true };
     const models = catalog.models.map((model) => (model.id === 'model-a' ? { ...model, ...able } : model));
-    gateway = await startGateway({ catalog: { ...catalog, models } });
+    const { upstreams } = catalog as unknown as { upstreams: object };
+    const settings = { baseUrl: `${upstream.url}/v1`, apiKey: 'up-secret-key-2' };
+    const phased = { ...models[0], id: 'phased', reasoning: true, aliases: [] };
+    gateway = await startGateway({
+      catalog: {
+        ...catalog,
+        upstreams: { ...upstreams, phases: { plugin: 'openai-responses', settings } },
+        models: [...models, { ...phased, routes: [{ upstream: 'phases', model: 'up-model' }] }],
+      },
+      timings: { heartbeatMs: 20 },
+    });
   });
   beforeEach(async () => {
     account = await gateway.account();
@@ -103,6 +113,78 @@ describe('compactions', () => {
       expect(JSON.stringify(askedLast().messages)).to.contain(JSON.stringify(SUMMARY).slice(1, -1));
     });
   }
+
+  const REPLIES = [
+    { path: RESPONSES, stream: true },
+    { path: RESPONSES, stream: false },
+    { path: COMPACT, stream: false },
+  ];
+  /** The same conversation in each way. */
+  const compact = async ({ path, stream }: (typeof REPLIES)[number], more: object = {}) => {
+    const input = [user('Fix a.ts.'), ...(path === COMPACT ? [] : [TRIGGER])];
+    const reply = await post(path, { input, stream, ...more });
+    const events = stream ? parseEvents(reply.text).map(({ data }) => data) : [];
+    const response = stream ? events.at(-1).response : reply.json;
+    return { reply, events, response, error: response.error };
+  };
+
+  it('are one, whatever stands between the texts of an answer', async () => {
+    const event = (type: string, fields: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+    const done = (index: number, item: object) =>
+      event('response.output_item.done', { output_index: index, item: { id: `item_${index}`, ...item } });
+    const say = (index: number, phase: string, text: string) =>
+      done(index, { type: 'message', role: 'assistant', phase, content: [{ type: 'output_text', text }] });
+    const usage = { input_tokens: 1000, output_tokens: 200 };
+    upstream.behave(({ response }) => {
+      response.writeHead(200, SSE);
+      response.write(event('response.created', { response: { id: 'resp_1', model: 'up-model' } }));
+      response.write(say(0, 'commentary', 'I sum up.'));
+      response.write(done(1, { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }] }));
+      response.write(say(2, 'final_answer', SUMMARY));
+      response.end(event('response.completed', { response: { status: 'completed', usage } }));
+    });
+    for (const way of REPLIES) {
+      const { response } = await compact(way, { model: 'phased', reasoning: { summary: 'auto' } });
+      const items = response.output.filter(({ role }: Json) => role !== 'user');
+      expect(items.map(({ type }: Json) => type)).to.deep.equal(['compaction']);
+      const [, text] = items[0].encrypted_content.split(':');
+      expect(Buffer.from(text, 'base64url').toString()).to.equal(`I sum up.\n\n${SUMMARY}`);
+    }
+  });
+
+  it('fail if the model writes none, as nothing could take the place of the conversation', async () => {
+    const refusal = JSON.stringify({ choices: [{ index: 0, delta: { refusal: 'No.' } }] });
+    for (const answer of [' \n', '', `data: ${refusal}\n\n`]) {
+      const text = answer.startsWith('data') ? answer : answer && chatChunk(answer);
+      upstream.behave(({ response }) => {
+        response.writeHead(200, SSE).end(text + chatEnd({ input: 1000, output: 200 }));
+      });
+      for (const way of REPLIES) {
+        const { reply, error, events } = await compact(way);
+        const words = answer.startsWith('data') ? 'content rules do not allow' : 'The model wrote no summary';
+        expect(error.message, JSON.stringify(answer)).to.contain(words).and.to.not.contain('refunded');
+        if (way.stream) expect(events.map(({ type }) => type)).to.not.include('response.output_item.done');
+        else expect([reply.status, reply.headers['x-should-retry']]).to.deep.equal([502, 'false']);
+      }
+    }
+    // Written or not, the vendor has made the tokens.
+    expect((await send(`${gateway.url}/api/v1/balance`, { key: account.key })).json.balance_rub).to.equal(1000 - 9 * 2);
+  });
+
+  it('come whole, or cost nothing, and a stream shows that it is alive meanwhile', async () => {
+    upstream.behave(async ({ response }) => {
+      response.writeHead(200, SSE).write(chatChunk('Half of '));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      response.destroy();
+    });
+    for (const way of REPLIES) {
+      const { reply, events, error } = await compact(way);
+      expect(error.message).to.contain('Charge refunded');
+      expect(events.map(({ type }) => type)).to.not.include('response.output_item.done');
+      if (way.stream) expect(reply.text).to.contain(': keep-alive\n');
+    }
+    expect((await send(`${gateway.url}/api/v1/balance`, { key: account.key })).json.balance_rub).to.equal(1000);
+  });
 
   it('take long conversations, and a prompt alone', async () => {
     const long = 'word '.repeat(40_000);

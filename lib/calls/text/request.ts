@@ -116,6 +116,8 @@ export interface TextRequest {
   readonly reasoning?: ReasoningWish;
   /** Reasoning that the upstream shows is delivered. */
   readonly showsReasoning?: boolean;
+  /** The answer is of no use before it is whole: nothing of it is delivered earlier. */
+  readonly isAwaited?: boolean;
   /** Both as the client wrote them; for upstreams that take them. */
   readonly cacheKey?: string;
   readonly cacheRetention?: string;

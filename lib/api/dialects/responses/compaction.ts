@@ -1,7 +1,9 @@
 // Compaction: a summary that a model writes of the conversation, in whose place a client sends it back. A vendor encrypts
 // it; here it is a text behind a mark, so that any model can go on with it.
+import { fault } from '../../../base/faults.ts';
 import { isRecord } from '../../../base/record.ts';
 import type { RequestMessage } from '../../../calls/text/request.ts';
+import type { CollectedReply } from '../../../stream/collect.ts';
 import type { ResponsesFields } from './schema.ts';
 
 type Item = Readonly<Record<string, unknown>>;
@@ -27,7 +29,30 @@ export function asksForCompaction({ input }: Pick<ResponsesFields, 'input'>): bo
   return typeof input !== 'string' && input.some((item) => isRecord(item) && item.type === COMPACTION_TRIGGER);
 }
 
-export function sealSummary(text: string): string {
+export interface CompactionItem {
+  readonly id: string;
+  readonly type: 'compaction';
+  readonly encrypted_content: string;
+}
+
+/**
+ * The item, which is the only one: the texts of the answer, whatever stands between them. Throws a fault for an answer
+ * that cannot take the place of a conversation.
+ */
+export function writeCompaction({ id, blocks }: Pick<CollectedReply, 'id' | 'blocks'>): CompactionItem {
+  const said = blocks.filter((block) => block.type === 'text');
+  if (said.some(({ refusal }) => refusal)) throw fault('upstream_content');
+  const summary = said.map(({ text }) => text.trim()).filter((text) => text !== '');
+  if (summary.length === 0) throw fault('no_summary');
+  return { id: `cmp_${id}`, type: 'compaction', encrypted_content: sealSummary(summary.join('\n\n')) };
+}
+
+/** As the item begins in a stream. */
+export function beginCompaction(item: CompactionItem): CompactionItem {
+  return { ...item, encrypted_content: '' };
+}
+
+function sealSummary(text: string): string {
   return `${MARK}${Buffer.from(text).toString('base64url')}`;
 }
 

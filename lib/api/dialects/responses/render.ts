@@ -1,7 +1,14 @@
 // Renders parts as events of a response, and whole responses.
+import { toFault } from '../../../base/faults.ts';
 import { flattenString } from '../../../base/flat-string.ts';
 import type { SmartRouting } from '../../../base/smart-tiers.ts';
-import type { CollectedReply, CollectedText } from '../../../stream/collect.ts';
+import {
+  type CollectedBlock,
+  type CollectedReply,
+  type CollectedText,
+  type Collector,
+  createCollector,
+} from '../../../stream/collect.ts';
 import type {
   BillingPart,
   ErrorPart,
@@ -16,18 +23,18 @@ import type { BlockState, Citation, UsageCounts } from '../../../stream/provider
 import { writeResponsesAnnotation } from '../../../upstream/formats/citations.ts';
 import type { AnsweredCall } from '../dialect.ts';
 import { escapeText } from '../escape.ts';
+import { beginCompaction, type CompactionItem, writeCompaction } from './compaction.ts';
 import { CustomInput, readCustomInput } from './custom-input.ts';
 import type { ResponsesEcho } from './echo.ts';
 import { type ResponsesFailure, responsesFailure } from './fault.ts';
 import { listImageEvents, writeImageItem } from './image-item.ts';
 import {
-  describeCompaction,
+  describeCompacted,
   describeEnd,
   describeResponse,
   findToolName,
   type ItemStatus,
   isRefusedText,
-  isSummary,
   type OutputItem,
   type ResponseFacts,
   unixSeconds,
@@ -75,17 +82,43 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
   #hasRefused = false;
   /** Of the texts before the open item. */
   #characters = 0;
+  /** The answer, if it is the summary of a compaction. */
+  readonly #summary: Collector | undefined;
 
   constructor({ id, echo }: AnsweredCall) {
     this.#id = id;
     this.#echo = echo as ResponsesEcho;
     this.#model = this.#echo.model;
+    if (this.#echo.compacts) this.#summary = createCollector();
   }
 
   push(batch: readonly StreamPart[]): readonly string[] {
     let text = '';
-    for (const part of batch) text += this.#render(part);
+    for (const part of batch) text += this.#summary ? this.#collect(part, this.#summary) : this.#render(part);
     return text === '' ? [] : [text];
+  }
+
+  /** Nothing of a summary is shown before it is whole. */
+  #collect(part: StreamPart, summary: Collector): string {
+    if (part.type === 'error') return this.#fail(part);
+    summary.write([part]);
+    if (part.type === 'billing') return this.#compact(summary.reply(), part);
+    return part.type === 'start' || part.type === 'usage' || part.type === 'finish' ? this.#render(part) : '';
+  }
+
+  #compact(reply: CollectedReply, billing: BillingPart): string {
+    let item: CompactionItem;
+    try {
+      item = writeCompaction(reply);
+    } catch (error) {
+      return this.#fail({ type: 'error', fault: toFault(error) });
+    }
+    this.#output.push(item);
+    return (
+      this.#writeEvent('output_item.added', { output_index: 0, item: beginCompaction(item) }) +
+      this.#writeEvent('output_item.done', { output_index: 0, item }) +
+      this.#complete(billing)
+    );
   }
 
   #render(part: StreamPart): string {
@@ -130,8 +163,7 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
   }
 
   #openItem({ block }: ReplyBlockStartPart): string {
-    const { names, compacts } = this.#echo;
-    const item = { replyId: this.#id, index: this.#output.length, block, names, compacts };
+    const item = { replyId: this.#id, index: this.#output.length, block, names: this.#echo.names };
     const id = writeItemId(item);
     const kind = findEventKind(item);
     this.#hasRefused ||= isRefusedText(block);
@@ -141,14 +173,14 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
       text: '',
       state: undefined,
       custom: kind === 'custom_tool_call_input' ? new CustomInput() : undefined,
-      isWhole: kind === 'tool_search' || kind === 'compaction',
+      isWhole: kind === 'tool_search',
       head: flattenString(`event: response.${kind}.delta\ndata: {"type":"response.${kind}.delta","sequence_number":`),
       middle: flattenString(`,${JSON.stringify(this.#place(id, kind)).slice(1, -1)},"delta":"`),
       tail: kind === 'output_text' ? '","logprobs":[]}\n\n' : '"}\n\n',
     };
     const added = { output_index: item.index, item: writeItem(item, { status: 'in_progress', text: '' }) };
     const begun = this.#writeEvent('output_item.added', added);
-    if (block.type !== 'text' || kind === 'compaction') return begun;
+    if (block.type !== 'text') return begun;
     return begun + this.#writeEvent('content_part.added', { ...this.#place(id, kind), part: writePart(block, '') });
   }
 
@@ -196,8 +228,7 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
     const { id, index, text, state } = open;
     const kind = findEventKind(open);
     const place = this.#place(id, kind);
-    // A summary has no text that they could stand beside.
-    const annotations = writeAnnotations(kind === 'compaction' ? [] : open.citations, {
+    const annotations = writeAnnotations(open.citations, {
       start: this.#characters,
       end: this.#characters + text.length,
     });
@@ -250,7 +281,6 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
       case 'custom_tool_call_input':
         return this.#writeEvent('custom_tool_call_input.done', { ...place, input: text });
       case 'tool_search':
-      case 'compaction':
         return '';
     }
   }
@@ -314,12 +344,9 @@ type Kind =
   | 'reasoning_summary_text'
   | 'function_call_arguments'
   | 'custom_tool_call_input'
-  | 'tool_search'
-  | 'compaction';
+  | 'tool_search';
 
-function findEventKind(item: OutputItem): Kind {
-  const { block, names } = item;
-  if (isSummary(item)) return 'compaction';
+function findEventKind({ block, names }: OutputItem): Kind {
   if (block.type === 'text') return isRefusedText(block) ? 'refusal' : 'output_text';
   if (block.type === 'reasoning') return 'reasoning_summary_text';
   const { isCustom, isSearch } = findToolName(block, names);
@@ -348,16 +375,17 @@ export function responsesReply(reply: CollectedReply, { echo }: AnsweredCall): o
     hasRefused: blocks.some((block) => block.type !== 'image' && isRefusedText(block)),
   });
   let start = 0;
-  const output = blocks.map((block, index) => {
+  const listItem = (block: CollectedBlock, index: number) => {
     if (block.type === 'image') return writeImageItem(block, { replyId: id, index });
     const status = index === blocks.length - 1 ? ended.status : 'completed';
-    const item = { replyId: id, index, block, names, compacts };
+    const item = { replyId: id, index, block, names };
     const annotations = writeAnnotations(block.citations, { start, end: start + block.text.length });
     if (block.type === 'text') start += block.text.length;
     return writeItem(item, { status, text: readBlockText(block, item), state: block.state, annotations });
-  });
+  };
+  const output = compacts ? [writeCompaction(reply)] : blocks.map(listItem);
   const facts = { id, createdAt: unixSeconds(), model, ...ended, output, usage, billing, smart };
-  if (kept) return describeCompaction({ ...facts, output: [...kept, ...output] });
+  if (kept) return describeCompacted({ ...facts, output: [...kept, ...output] });
   return { ...describeResponse(facts), ...(JSON.parse(`{${members}}`) as object) };
 }
 

@@ -7,7 +7,6 @@ import { billingBlock } from '../billing.ts';
 import { writeEncryptedContent } from '../thoughts.ts';
 import { toWireId } from '../tool-id.ts';
 import { responsesUsage } from '../usage.ts';
-import { sealSummary } from './compaction.ts';
 import type { ToolName, ToolNames } from './tools.ts';
 
 const RESPONSE_ID_PREFIX = 'resp_';
@@ -23,8 +22,6 @@ export interface OutputItem {
   readonly index: number;
   readonly block: ReplyBlock;
   readonly names: ToolNames;
-  /** Texts are summaries of the conversation. */
-  readonly compacts?: boolean | undefined;
 }
 
 /** The name of a call's tool in the request. */
@@ -36,9 +33,7 @@ export function writeItemId(item: OutputItem): string {
   return `${itemPrefix(item)}${item.replyId}_${item.index}`;
 }
 
-function itemPrefix(item: OutputItem): string {
-  const { block, names } = item;
-  if (isSummary(item)) return 'cmp_';
+function itemPrefix({ block, names }: OutputItem): string {
   if (block.type === 'text') return 'msg_';
   if (block.type === 'reasoning') return 'rs_';
   const { isCustom, isSearch } = findToolName(block, names);
@@ -57,7 +52,6 @@ export function writeItem(item: OutputItem, { status, text, state, annotations }
   const { block, names } = item;
   const id = writeItemId(item);
   const isBegun = status === 'in_progress';
-  if (isSummary(item)) return { id, type: 'compaction', encrypted_content: isBegun ? '' : sealSummary(text) };
   if (block.type === 'text') {
     const content = isBegun ? [] : [writePart(block, text, annotations)];
     const { phase } = block;
@@ -96,11 +90,6 @@ export function writeSummary(text: string): object {
 
 export function isRefusedText(block: ReplyBlock): boolean {
   return block.type === 'text' && block.refusal === true;
-}
-
-/** The text of a compaction; a model that refuses has written none. */
-export function isSummary({ block, compacts = false }: OutputItem): boolean {
-  return compacts && block.type === 'text' && !isRefusedText(block);
 }
 
 interface Ended {
@@ -150,7 +139,7 @@ export function describeResponse(facts: ResponseFacts): object {
 }
 
 /** What takes the place of a conversation. */
-export function describeCompaction(facts: ResponseFacts): object {
+export function describeCompacted(facts: ResponseFacts): object {
   return { ...describeCommon(facts), object: 'response.compaction' };
 }
 
