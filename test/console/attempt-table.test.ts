@@ -63,6 +63,16 @@ describe("the attempts on the operator's page of a call", () => {
     expect(text).to.match(/Retries 1 Cost ₽4\.00 Possible further cost ₽\d\S* Margin ₽7\.00/);
   });
 
+  it('stand beside the price calculation that the owner sees, and how to give it back', async () => {
+    const text = await asOperator('en');
+    const calculation = /Price calculation.*? Charged: ₽[\d.]+/.exec(text)?.[0] ?? '';
+    expect(calculation).to.match(/Input tokens: 10 × ₽[\d,.]+ per 1M tokens/);
+    const owners = (await owner.get(`/account/calls/${id}?lang=en`)).text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
+    expect(owners).to.contain(calculation);
+    expect(text).to.contain('correct the balance on the page of the account');
+    expect(owners).to.not.contain('correct the balance');
+  });
+
   it('show them in Russian', async () => {
     const text = await asOperator('ru');
     expect(text).to.include('Обращения к провайдерам');

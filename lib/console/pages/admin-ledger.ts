@@ -9,6 +9,7 @@ import { defineWords } from '../language.ts';
 import { type Page, page } from '../page.ts';
 import type { UserVisit } from '../visit.ts';
 import { attemptSection } from './attempt-table.ts';
+import { priceCalculation } from './call.ts';
 import { chargeWords, describeState } from './charge-table.ts';
 import { entriesTitle, entryTable } from './entry-table.ts';
 
@@ -35,6 +36,8 @@ const WORDS = defineWords({
     call: 'Call',
     time: 'Time',
     key: 'Key',
+    giveBack:
+      'A charge stays as it was made. To give it back, correct the balance on the page of the account, with the request ID as the reason.',
   },
   ru: {
     title: 'Операции',
@@ -58,6 +61,8 @@ const WORDS = defineWords({
     call: 'Запрос',
     time: 'Время',
     key: 'Ключ',
+    giveBack:
+      'Списание не меняется. Чтобы вернуть деньги, сделайте корректировку баланса на странице аккаунта и укажите ID запроса как причину.',
   },
 });
 
@@ -127,6 +132,8 @@ function chargeDetails(visit: UserVisit, charge: Charge, { entries, attempts }: 
 ${attemptSection(visit, charge, attempts)}
 <h2>${entriesTitle(visit)}</h2>
 ${entryTable(visit, entries)}
+${priceCalculation(visit, charge)}
+${charge.state === 'settled' && charge.charged > 0n && html`<p class="hint">${words.giveBack}</p>`}
 ${raw(words.prices, charge.prices)}
 ${charge.usage !== null && raw(words.usage, charge.usage)}`;
 }

@@ -144,6 +144,9 @@ ${entryTable(visit, entries)}</section>
   },
 });
 
+/** What a text depends on, of a page of an owner or an operator. */
+type Shown = Pick<OwnerVisit, 'language' | 'format'>;
+
 /** Why the call failed, if it did. */
 async function findCause({ services, language }: OwnerVisit, { id, state }: Charge): Promise<string | undefined> {
   if (state !== 'released' && state !== 'refunded') return undefined;
@@ -169,7 +172,7 @@ function modelRows({ language }: OwnerVisit, charge: Charge, usage: Usage): read
 }
 
 /** Usage times price, and the total. */
-function priceCalculation(visit: OwnerVisit, charge: Charge): Html | undefined {
+export function priceCalculation(visit: Shown, charge: Charge): Html | undefined {
   if (charge.usage === null) return undefined;
   const words = WORDS[visit.language];
   const { format } = visit;
@@ -183,7 +186,7 @@ ${isByToken && html`<p class="hint">${words.minimum(format.rub(TEXT_MINIMUM))}</
 }
 
 /** What the account's own prices changed; undefined if it has none, or if nothing was charged. */
-function listPriceLine({ language, format }: OwnerVisit, charge: Charge): Html | undefined {
+function listPriceLine({ language, format }: Shown, charge: Charge): Html | undefined {
   const list = compareWithList(charge)?.amount;
   if (list === undefined) return undefined;
   const percent = computeDifference(list, charge.charged);
@@ -192,7 +195,7 @@ function listPriceLine({ language, format }: OwnerVisit, charge: Charge): Html |
 }
 
 /** A line for each kind of token, then the total, and what the cache has changed about it. */
-function tokenLines({ language, format }: OwnerVisit, charge: Charge): readonly string[] {
+function tokenLines({ language, format }: Shown, charge: Charge): readonly string[] {
   const words = WORDS[language];
   const receipt = itemizeTokens(charge);
   if (!receipt) return [];
@@ -215,7 +218,7 @@ function tokenLines({ language, format }: OwnerVisit, charge: Charge): readonly 
 }
 
 /** Images, seconds or whole calls; for videos also the resolution, which may have its own price. */
-function mediaLines({ language, format }: OwnerVisit, charge: Charge, usage: Usage): readonly string[] {
+function mediaLines({ language, format }: Shown, charge: Charge, usage: Usage): readonly string[] {
   const words = WORDS[language];
   const { images, seconds, resolution } = usage;
   const prices: { request?: string; second?: string | Readonly<Record<string, string>> } = JSON.parse(charge.prices);
