@@ -134,7 +134,7 @@ describe('the pages of papers for companies', () => {
       if (reply.status === 303) await owner.submit(String(reply.headers.location), {});
       last = reply;
     }
-    expect([last.status, last.text.includes('in this hour')]).to.deep.equal([429, true]);
+    expect([last.status, last.text.includes('within an hour')]).to.deep.equal([429, true]);
     expect((await invoicesOf(owner.account)).length).to.be.within(40, 80);
   });
 

@@ -195,10 +195,16 @@ describe('the messages format', () => {
       );
     });
 
+    it('makes them part of the messages of the user for contents', async () => {
+      const { systemInstruction, contents } = await stage.ask(MESSAGES, { model: 'contents', messages: turns });
+      expect(systemInstruction.parts).to.deep.equal([{ text: 'Be brief.' }]);
+      const said = JSON.stringify(contents.filter(({ role }: { role: string }) => role === 'user'));
+      expect(said).to.match(/<system-reminder>\\nIt is late\..*<system-reminder>\\nLater\./);
+    });
+
     for (const [path, model] of [
       [MESSAGES, 'message-bare'],
       [MESSAGES, 'chat'],
-      [MESSAGES, 'contents'],
       [MESSAGES, 'responses-bare'],
       [MESSAGES, 'old'],
       [CHAT, 'message'],
