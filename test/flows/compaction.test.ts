@@ -30,6 +30,7 @@ describe('compactions', () => {
         ...catalog,
         upstreams: { ...upstreams, phases: { plugin: 'openai-responses', settings } },
         models: [...models, { ...phased, routes: [{ upstream: 'phases', model: 'up-model' }] }],
+        smart: { lite: ['model-a'], standard: ['model-a'], heavy: ['model-a'] },
       },
       timings: { heartbeatMs: 20 },
     });
@@ -120,8 +121,8 @@ describe('compactions', () => {
     { path: COMPACT, stream: false },
   ];
   /** The same conversation in each way. */
-  const compact = async ({ path, stream }: (typeof REPLIES)[number], more: object = {}) => {
-    const input = [user('Fix a.ts.'), ...(path === COMPACT ? [] : [TRIGGER])];
+  const compact = async ({ path, stream }: (typeof REPLIES)[number], more: object = {}, said = 'Fix a.ts.') => {
+    const input = [user(said), ...(path === COMPACT ? [] : [TRIGGER])];
     const reply = await post(path, { input, stream, ...more });
     const events = stream ? parseEvents(reply.text).map(({ data }) => data) : [];
     const response = stream ? events.at(-1).response : reply.json;
@@ -184,6 +185,16 @@ describe('compactions', () => {
       if (way.stream) expect(reply.text).to.contain(': keep-alive\n');
     }
     expect((await send(`${gateway.url}/api/v1/balance`, { key: account.key })).json.balance_rub).to.equal(1000);
+  });
+
+  it('are written by the model that smart chooses for the conversation', async () => {
+    for (const text of ['Hi', 'Prove step by step that there are infinitely many primes of the form 4n + 3.']) {
+      const { smart_routing: wanted } = (await post(RESPONSES, { model: 'smart', input: [user(text)] })).json;
+      for (const way of REPLIES) {
+        const { response } = await compact(way, { model: 'smart' }, text);
+        expect(response.smart_routing).to.deep.equal(wanted);
+      }
+    }
   });
 
   it('take long conversations, and a prompt alone', async () => {

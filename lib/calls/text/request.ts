@@ -23,6 +23,8 @@ import type { SamplingWish } from './sampling.ts';
 /** A message as read, before its images are fetched. */
 export interface RequestMessage extends Pick<TextMessage, 'role'> {
   readonly content: readonly RequestContent[];
+  /** Written here: what the client wants is said before it. */
+  readonly isOwn?: boolean;
 }
 
 export type RequestContent =

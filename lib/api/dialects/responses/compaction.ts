@@ -21,7 +21,11 @@ for a model that sees nothing else of it but messages of the user. Summarise it:
 - what is left to do, beginning with the next step.
 Do not go on with the task and call no tools. Write the summary alone.`;
 
-export const COMPACTION_PROMPT: RequestMessage = { role: 'user', content: [{ type: 'text', text: PROMPT }] };
+export const COMPACTION_PROMPT: RequestMessage = {
+  role: 'user',
+  content: [{ type: 'text', text: PROMPT }],
+  isOwn: true,
+};
 
 const SUMMARY_HEAD = 'A summary of the conversation so far, which was too long to go on with:\n\n';
 
