@@ -139,8 +139,11 @@ for (const kind of longer([SQLITE], STORES)) {
       expect(plain(listed.text)).to.contain('Shown: 2 of 2').and.to.contain('gpt-y').and.to.not.contain('tts');
       expect((await go(listed.text, path, { type: 'text' })).status).to.equal(400);
       const long = 'x'.repeat(201);
-      const kept = (await go(listed.text, path, { type: 'image', model: 'gpt-y', more: long })).text;
-      expect(kept, 'what was chosen').to.contain('value="gpt-y" checked').and.to.contain('value="image" selected');
+      expect(listed.text, 'what its plugin serves').to.contain('value="embedding"').and.to.not.contain('value="image"');
+      const unserved = await go(listed.text, path, { type: 'image', model: 'gpt-y' });
+      expect([unserved.status, unserved.text.includes('Choose a type')]).to.deep.equal([400, true]);
+      const kept = (await go(listed.text, path, { type: 'embedding', model: 'gpt-y', more: long })).text;
+      expect(kept, 'what was chosen').to.contain('value="gpt-y" checked').and.to.contain('value="embedding" selected');
       expect(kept).to.contain(`${long}</textarea>`);
       const prices = await go(listed.text, path, { type: 'text', model: 'gpt-x' });
       const wish = { 'id-0': 'sold-x', 'input-0': '1', 'output-0': '5', currency: 'USD', markup: '1.3', maker: 'Acme' };

@@ -39,8 +39,8 @@ export interface ChosenModels {
   readonly models: readonly string[];
 }
 
-export function readChosen(sent: Form): ChosenModels | ModelProblem {
-  const type = SELLABLE.find((each) => each === sent.text('type'));
+export function readChosen(sent: Form, types: readonly Sellable[]): ChosenModels | ModelProblem {
+  const type = types.find((each) => each === sent.text('type'));
   if (!type) return 'type';
   const typed = sent.text('more').split(/\r?\n/);
   const models = [

@@ -7,7 +7,7 @@ import type { VendorModel } from '../../upstream/contract/provider.ts';
 import { nameUpstream, PluginRun, runPlugin } from '../../upstream/host/plugin-run.ts';
 import { audit } from '../audit.ts';
 import { abilityFields, costFields, currencyField, sizeFields } from '../catalog/model-fields.ts';
-import { type ChosenModels, readChosen, readNewModels, SELLABLE } from '../catalog/model-form.ts';
+import { type ChosenModels, readChosen, readNewModels, SELLABLE, type Sellable } from '../catalog/model-form.ts';
 import { MODEL_WORDS } from '../catalog/model-words.ts';
 import { priceTable } from '../catalog/price-table.ts';
 import {
@@ -86,6 +86,15 @@ ${chooseForm(visit, { name, found, sent })}`;
   return { title: words.choose(name), body };
 }
 
+/** What models do in the contract of a provider. */
+const ENDPOINTS = { text: 'text', embedding: 'embed', image: 'image' } as const satisfies Record<Sellable, string>;
+
+/** Those that the upstream can serve; all while it is off. */
+function listTypes({ services }: UserVisit, name: string): readonly Sellable[] {
+  const provider = services.catalogParts().upstreams.get(name)?.provider;
+  return SELLABLE.filter((type) => !provider || provider[ENDPOINTS[type]] !== undefined);
+}
+
 interface Found {
   readonly name: string;
   readonly found: readonly VendorModel[];
@@ -108,13 +117,13 @@ ${found.length > 0 && html`<p class="hint">${words.found(format.number(shown.len
 ${textArea({ name: 'more', label: words.more, hint: words.moreHint, value: sent.text('more'), rows: 3, max: 4000, optional: true })}
 ${select(
   { name: 'type', label: words.type, chosen: sent.text('type') || 'text' },
-  SELLABLE.map((type) => [type, words.types[type] ?? type]),
+  listTypes(visit, name).map((type) => [type, words.types[type] ?? type]),
 )}${codeField(visit, 'choose')}`;
   return form(visit, { action: getPath(name), button: words.next, fields });
 }
 
 async function choose(visit: UserVisit, sent: Form): Promise<Page> {
-  const chosen = readChosen(sent);
+  const chosen = readChosen(sent, listTypes(visit, readUpstreamName(visit)));
   if (typeof chosen !== 'string') return pricePage(visit, { chosen, sent });
   const problem = message('error', MODEL_WORDS[visit.language].problems[chosen]);
   return { ...(await listPage(visit, sent, problem)), status: 400 };
@@ -191,7 +200,7 @@ async function decide(visit: UserVisit, sent: Form): Promise<Answer> {
   const { services, language, signedIn } = visit;
   const { problems, saveText, preview: previewTitle } = MODEL_WORDS[language];
   const name = readUpstreamName(visit);
-  const chosen = readChosen(sent);
+  const chosen = readChosen(sent, listTypes(visit, name));
   if (typeof chosen === 'string') throw fault('stale_form');
   const refuse = async (notice: Html) => ({ ...(await pricePage(visit, { chosen, sent, notice })), status: 400 });
   const { file, plugins } = services.catalogParts();
