@@ -55,20 +55,25 @@ describe('compactions', () => {
     { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'I read it.' }] },
     { type: 'function_call', call_id: 'call_1', name: 'read', arguments: '{}' },
     { type: 'function_call_output', call_id: 'call_1', output: 'const a = 1;' },
-    { role: 'user', content: 'Mind the types.' },
+    { id: 'msg_5', role: 'user', content: 'Mind the types.' },
   ];
 
   it('keep the messages of the user beside a summary, and are billed like an answer', async () => {
-    const { status, json } = await post(COMPACT, {
+    const reply = await post(COMPACT, {
       input: HISTORY,
       instructions: 'Work.',
       tools: [TOOL],
       stream: true,
     });
-    expect(status).to.equal(200);
+    expect(reply.status).to.equal(200);
+    const { json } = reply;
     const { output, usage, billing } = json;
     expect(json).to.include({ object: 'response.compaction', model: 'model-a' });
-    expect(output.slice(0, 2)).to.deep.equal([HISTORY[1], user('Mind the types.')]);
+    const ids = output.map(({ id }: Json) => id);
+    expect(ids.slice(0, 2)).to.deep.equal([`msg_${ids[2].slice(4)}_0`, 'msg_5']);
+    const kept = output.slice(0, 2).map(({ id: _id, ...item }: Json) => item);
+    const status = 'completed';
+    expect(kept).to.deep.equal([HISTORY[1], user('Mind the types.')].map((item) => ({ ...item, status })));
     expect(output.slice(2).map(({ type }: Json) => type)).to.deep.equal(['compaction']);
     expect(output[2].id).to.match(/^cmp_/);
     expect(usage).to.include({ input_tokens: 1000, output_tokens: 200 });
@@ -201,10 +206,10 @@ describe('compactions', () => {
     const long = 'word '.repeat(40_000);
     const { json } = await post(COMPACT, { input: [user(long), user(long), ...HISTORY] });
     expect(json.output.map(({ type }: Json) => type)).to.deep.equal(['message', 'message', 'message', 'compaction']);
-    expect(json.output[0], 'one of the long ones is too much').to.deep.equal(user(long));
+    expect(json.output[0], 'one of the long ones is too much').to.deep.include(user(long));
     expect(askedLast().messages.filter(({ content }: Json) => content === long)).to.have.length(2);
     const short = await post(COMPACT, { input: 'Fix a.ts.' });
-    expect(short.json.output[0]).to.deep.equal(user('Fix a.ts.'));
+    expect(short.json.output[0]).to.deep.include(user('Fix a.ts.'));
   });
 
   it('are refused like responses, and cost nothing then', async () => {

@@ -73,22 +73,24 @@ const KEPT_MAX = 256 * 1024;
 export function listKept(input: ResponsesFields['input']): readonly object[] {
   const said = typeof input === 'string' ? [{ role: 'user', content: input }] : input.filter(isOfUser);
   let left = KEPT_MAX;
-  const isKept = (item: object) => {
+  const isTooMuch = (item: object) => {
     left -= JSON.stringify(item).length;
-    return left >= 0;
+    return left < 0;
   };
-  return said.toReversed().filter(isKept).reverse().map(toMessage);
+  return said.slice(said.findLastIndex(isTooMuch) + 1).map(toMessage);
 }
 
 function isOfUser(item: unknown): item is Item {
   return isRecord(item) && (item.type ?? 'message') === 'message' && item.role === 'user';
 }
 
-/** With the members that strict clients read. */
 function toMessage({ content, ...item }: Item): object {
-  return {
-    type: 'message',
-    ...item,
-    content: typeof content === 'string' ? [{ type: 'input_text', text: content }] : content,
-  };
+  return { ...item, content: typeof content === 'string' ? [{ type: 'input_text', text: content }] : content };
+}
+
+/** With the members that strict clients read; ids stay those that clients sent. */
+export function nameKept(kept: readonly object[], replyId: string): readonly object[] {
+  return kept.map((item, at) => {
+    return { id: `msg_${replyId}_${at}`, type: 'message', status: 'completed', ...item };
+  });
 }
