@@ -3,20 +3,32 @@
 import type { JsonObject, JsonSchemaFormat } from '../../lib/upstream/contract/provider.ts';
 
 /** A strict schema has none of them. */
-const LOOSE = ['oneOf', 'allOf', 'not', 'if', 'dependentRequired', 'dependentSchemas', 'patternProperties'];
+const LOOSE = [
+  ...['default', 'oneOf', 'allOf', 'not', 'if', 'then', 'else', 'dependentRequired', 'dependentSchemas'],
+  ...['patternProperties', 'propertyNames', 'minProperties', 'maxProperties', 'unevaluatedProperties'],
+  ...['prefixItems', 'contains', 'minContains', 'maxContains', 'uniqueItems', 'unevaluatedItems'],
+];
+const FORMATS = ['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid'];
 /** Their values are schemas by name. */
 const MAPS = ['properties', '$defs', 'definitions'];
 
 /** What the client leaves to the vendor stays so where a strict schema is possible; the others are not strict. */
 export function writeSchema(format: JsonSchemaFormat): object {
   const { strict, schema } = format;
-  return { ...format, type: 'json_schema', ...(strict === undefined && !isStrict(schema) && { strict: false }) };
+  return { ...format, type: 'json_schema', ...(strict === undefined && !isStrictRoot(schema) && { strict: false }) };
 }
 
-/** Objects are closed, all of their properties are required, references stand alone, and so on within. */
+/** An answer is an object of one kind. */
+function isStrictRoot(schema: JsonObject): boolean {
+  return schema.type === 'object' && schema.anyOf === undefined && isStrict(schema);
+}
+
+/** All have a type, objects are closed and their properties required, references stand alone, and so on within. */
 function isStrict(schema: unknown): boolean {
   if (!isObject(schema) || LOOSE.some((keyword) => schema[keyword] !== undefined)) return false;
   if (schema.$ref !== undefined) return Object.keys(schema).length === 1;
+  if (schema.type === undefined && schema.anyOf === undefined) return false;
+  if (schema.format !== undefined && !FORMATS.includes(schema.format as string)) return false;
   if (isObjectSchema(schema) && !isClosed(schema)) return false;
   const named = MAPS.flatMap((keyword) => (isObject(schema[keyword]) ? Object.values(schema[keyword]) : []));
   const { items, anyOf } = schema;

@@ -28,6 +28,7 @@ describe('openai-responses: schemas', () => {
     city,
     { ...closed({ at: { $ref: '#/$defs/city' }, or: { anyOf: [city, { type: 'null' }] } }), $defs: { city } },
     closed({ at: { ...city, type: ['object', 'null'] }, oneOf: { type: 'integer', minimum: 1 } }),
+    closed({ default: { type: 'string', format: 'date-time' }, id: { type: 'string', enum: ['a'] } }),
   ];
   for (const schema of strict) {
     it(`leave it to the vendor where they may be strict: ${JSON.stringify(schema).slice(0, 60)}`, async () => {
@@ -48,6 +49,12 @@ describe('openai-responses: schemas', () => {
     ['alternatives of which one is right', closed({ at: { oneOf: [{ type: 'string' }, { type: 'null' }] } })],
     ['a description beside a reference', closed({ at: { $ref: '#/$defs/city', description: 'Where.' } })],
     ['anything at all', closed({ at: true })],
+    ['a value of any type', closed({ at: { description: 'Anything.' } })],
+    ['a value that is there by default', closed({ at: { type: 'string', default: 'a' } })],
+    ['different items', closed({ at: { type: 'array', items: { type: 'string' }, uniqueItems: true } })],
+    ['a form of text that the vendor does not know', closed({ at: { type: 'string', format: 'uri' } })],
+    ['a list instead of an object', { type: 'array', items: city }],
+    ['several kinds of answers', { anyOf: [city, closed({ none: { type: 'boolean' } })] }],
   ];
   for (const [what, schema] of loose) {
     it(`are not strict with ${what}`, async () => {
