@@ -59,6 +59,21 @@ describe('the page of bank statements', () => {
     expect((await post({ change: 'nothing' })).status).to.equal(403);
   });
 
+  it('offers to credit one of two payments of an invoice, the earlier one', async () => {
+    const owner = await pages.owner();
+    const invoice = await newInvoice(store(), owner.account);
+    const [first, again] = [pay(invoice), pay(invoice)];
+    await upload(writeStatement([again, first]));
+    const seen = await page();
+    expect(seen).to.contain('Credit ₽1,500.00').and.to.contain('an earlier payment above pays the same invoice');
+    const [, certain] = /value="credit_certain">(.*?)<\/form>/s.exec(seen) ?? [];
+    expect(certain).to.contain(idOf(first)).and.to.not.contain(idOf(again));
+    await post({ change: 'credit_certain', payment: idOf(first) });
+    expect(await page()).to.contain('the invoice has already been paid');
+    await post({ change: 'decide', step: 'dismiss', payment: idOf(again) });
+    expect(await page()).to.not.contain('the invoice has already been paid');
+  });
+
   it('shows before it credits, credits what is certain once, and leaves the rest with its reason', async () => {
     const owner = await pages.owner();
     const [invoice, second] = [await newInvoice(store(), owner.account), await newInvoice(store(), owner.account)];

@@ -20,7 +20,8 @@ import {
 } from '../../payments/papers/crediting.ts';
 import { readSeller } from '../../payments/papers/details.ts';
 import { findInvoice, type Invoice, readInvoiceRow } from '../../payments/papers/invoices.ts';
-import { matchBankPayment } from '../../payments/papers/matching.ts';
+import { doubtRepeated, matchBankPayment } from '../../payments/papers/matching.ts';
+import type { PaperRow } from '../../store/ports/papers.ts';
 import { audit, buildAuditLine } from '../audit.ts';
 import { codeField } from '../code-field.ts';
 import { fileField, message } from '../components.ts';
@@ -181,8 +182,8 @@ async function bankPage(visit: UserVisit): Promise<Page> {
     papers.list({ ...open, state: 'credited', limit: LAST_SHOWN }),
     papers.list({ ...open, state: 'dismissed', limit: LAST_SHOWN }),
   ]);
-  const matched = await Promise.all(rows.map((row) => matchRow(visit, readBankPaymentRow(row))));
   const unfinished = await Promise.all(begun.map((row) => readBegun(visit, readBankPaymentRow(row))));
+  const matched = await matchRows(visit, rows, unfinished);
   const certain = [...unfinished, ...matched.filter(({ match }) => match?.status === 'certain')].slice(0, PER_PAGE);
   const unsure = matched.filter(({ match }) => match?.status === 'unsure');
   const more = rows.length === PER_PAGE ? rows.at(-1) : undefined;
@@ -200,9 +201,20 @@ ${dismissed.length > 0 && dismissedSection(visit, dismissed.map(readBankPaymentR
   return { title: words.title, body };
 }
 
-async function matchRow({ services }: UserVisit, payment: BankPayment): Promise<MatchedPayment> {
-  const match = await matchBankPayment(services.store, payment);
-  return { payment, match, invoice: match.invoice };
+/** Rows come with the latest first; of those that pay one invoice, the earliest counts. */
+async function matchRows(
+  { services }: UserVisit,
+  rows: readonly PaperRow[],
+  unfinished: readonly MatchedPayment[],
+): Promise<readonly MatchedPayment[]> {
+  const payments = rows.map(readBankPaymentRow);
+  const found = await Promise.all(payments.map((payment) => matchBankPayment(services.store, payment)));
+  const begun = unfinished.flatMap(({ invoice }) => invoice?.id ?? []);
+  const matches = doubtRepeated(found.toReversed(), begun).toReversed();
+  return payments.flatMap((payment, at) => {
+    const match = matches[at];
+    return match ? [{ payment, match, invoice: match.invoice }] : [];
+  });
 }
 
 async function readBegun({ services }: UserVisit, payment: BankPayment): Promise<MatchedPayment> {

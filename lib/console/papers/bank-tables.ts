@@ -93,7 +93,7 @@ ${stepForm(visit, { action: PATH, fields, steps })}</section>`;
 /** Only where the payer is the buyer; a paid invoice tells only whose the money is. */
 function suggestTarget({ match, invoice }: Pick<MatchedPayment, 'match' | 'invoice'>): string {
   const reason = match?.status === 'unsure' ? match.reason : undefined;
-  if (reason === 'paid_already') return invoice?.account ?? '';
+  if (reason === 'paid_already' || reason === 'paid_twice') return invoice?.account ?? '';
   return reason === 'other_sum' ? `${invoice?.number ?? ''}` : '';
 }
 

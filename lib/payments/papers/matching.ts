@@ -15,6 +15,8 @@ export type MatchReason =
   | 'other_inn'
   | 'other_sum'
   | 'paid_already'
+  /** Another one that waits pays the same invoice. */
+  | 'paid_twice'
   | 'canceled'
   | 'first_too_small'
   | 'not_received'
@@ -50,6 +52,18 @@ export async function matchBankPayment(
   const reason =
     findDoubt(payment, invoice) ?? ((await isFirstTooSmall(store, invoice)) ? 'first_too_small' : undefined);
   return reason === undefined ? { status: 'certain', invoice } : { status: 'unsure', reason, invoice };
+}
+
+/** Of several payments that would be certain to pay an invoice, only the first is; `begun` are invoices being credited. */
+export function doubtRepeated(matches: readonly Match[], begun: readonly string[] = []): readonly Match[] {
+  const taken = new Set(begun);
+  return matches.map((match) => {
+    if (match.status !== 'certain') return match;
+    const { invoice } = match;
+    if (taken.has(invoice.id)) return { status: 'unsure', reason: 'paid_twice', invoice };
+    taken.add(invoice.id);
+    return match;
+  });
 }
 
 function findDoubt(payment: StatedPayment, { buyer, kopecks, state }: Invoice): MatchReason | undefined {
