@@ -30,7 +30,7 @@ export const MODEL_WORDS = defineWords({
     extras: 'Cache and audio',
     extrasHint: 'Leave empty for the price of input.',
     bands: 'Long prompts',
-    bandsHint: 'Only if the vendor charges more for all tokens of a call whose prompt is long.',
+    bandsHint: 'Only if the vendor charges more for calls with long prompts.',
     above: 'Prompt longer than this many tokens',
     bandCost: (cost: string) => `${cost}, long prompts`,
     sizes: { context: 'Tokens of prompt and answer together', maxOutput: 'Tokens of an answer' },
@@ -69,8 +69,7 @@ export const MODEL_WORDS = defineWords({
     kinds: { own: 'as its file says', markup: 'markup on the cost', written: 'written in RUB' } as Readonly<
       Record<string, string>
     >,
-    imageLoss:
-      'Without understanding images itself: the models that answer to images in its place may cost more than it sells for',
+    imageLoss: 'Allow a loss on calls with images, which other models answer',
     kind: 'How the price is made',
     prices: {
       input: 'Input (RUB per 1M tokens)',
@@ -133,7 +132,7 @@ export const MODEL_WORDS = defineWords({
     extras: 'Кэш и аудио',
     extrasHint: 'Если поле пустое, цена как у входных токенов.',
     bands: 'Длинные запросы',
-    bandsHint: 'Только если провайдер берёт больше за все токены вызова с длинным запросом.',
+    bandsHint: 'Только если провайдер берёт за длинные запросы больше.',
     above: 'Запрос длиннее, токенов',
     bandCost: (cost: string) => `${cost}, длинные запросы`,
     sizes: { context: 'Токенов в запросе и ответе вместе', maxOutput: 'Токенов в ответе' },
@@ -172,8 +171,7 @@ export const MODEL_WORDS = defineWords({
     kinds: { own: 'как в файле', markup: 'коэффициент к закупке', written: 'задана в рублях' } as Readonly<
       Record<string, string>
     >,
-    imageLoss:
-      'Если сама картинок не понимает: модели, которые отвечают на них вместо неё, могут стоить дороже, чем она продаётся',
+    imageLoss: 'Разрешить убыток на запросах с картинками, на которые отвечают другие модели',
     kind: 'Как образуется цена',
     prices: {
       input: 'Вход, ₽ за 1 млн токенов',

@@ -26,7 +26,7 @@ const WORDS = defineWords({
       `Payments by ${payments} are off: their money is not real, and the upstream ${upstream} costs real money.`,
     unset: (payments: string, variables: string) => `Payments by ${payments} are off: not set or empty: ${variables}.`,
     smartTier: (tier: string, model: string) =>
-      `No model of smart for ${tier} tasks is available now; ${model} answers instead.`,
+      `No model of the ${tier} tier of smart is available now; ${model} answers instead.`,
     rate: (currency: string) => `${currency} has no exchange rate: set it on the page of the catalog.`,
     taken: (name: string) =>
       `The name ${name} is taken by another model, perhaps one that is not available now. Choose another name.`,
@@ -57,7 +57,7 @@ const WORDS = defineWords({
     unset: (payments: string, variables: string) =>
       `Платёжная система ${payments} отключена: не заданы переменные ${variables}.`,
     smartTier: (tier: string, model: string) =>
-      `Ни одна модель smart для задач ${tier} сейчас не доступна, вместо неё отвечает ${model}.`,
+      `Ни одна модель smart уровня ${tier} сейчас не доступна, вместо неё отвечает ${model}.`,
     rate: (currency: string) => `Курс ${currency} не задан: задайте его на странице каталога.`,
     taken: (name: string) => `Название ${name} занято другой моделью, возможно недоступной сейчас. Выберите другое.`,
     smart: (name: string) => `Название ${name} принадлежит модели smart.`,

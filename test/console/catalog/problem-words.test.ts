@@ -90,7 +90,7 @@ describe('what a catalog warns of', () => {
     const smart = { lite: ['text-1'], standard: ['text-1'], heavy: ['text-2'] };
     const { warnings } = build(catalogOf({ models, smart }));
     expect(warnings.map((warning) => describeWarning('ru', warning))).to.deep.equal([
-      'Ни одна модель smart для задач heavy сейчас не доступна, вместо неё отвечает text-1.',
+      'Ни одна модель smart уровня heavy сейчас не доступна, вместо неё отвечает text-1.',
     ]);
   });
 
