@@ -202,6 +202,27 @@ describe('compactions', () => {
     }
   });
 
+  it('are refused if they are damaged: without them, a model would know nothing of the conversation', async () => {
+    const { response } = await compact({ path: RESPONSES, stream: false });
+    const [{ encrypted_content: whole }] = response.output;
+    for (const damaged of [
+      whole.slice(0, 21),
+      whole.slice(0, -1),
+      `${whole}=`,
+      `${whole} `,
+      'summary:',
+      'summary:***',
+    ]) {
+      const { status, json } = await post(RESPONSES, {
+        input: [user('Hi.'), { type: 'compaction', encrypted_content: damaged }],
+      });
+      expect([status, json.error.message], damaged).to.deep.equal([
+        400,
+        'Invalid `input[1].encrypted_content`: must be as it was given out.',
+      ]);
+    }
+  });
+
   it('take long conversations, and a prompt alone', async () => {
     const long = 'word '.repeat(40_000);
     const { json } = await post(COMPACT, { input: [user(long), user(long), ...HISTORY] });

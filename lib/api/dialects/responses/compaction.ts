@@ -4,6 +4,7 @@ import { fault } from '../../../base/faults.ts';
 import { isRecord } from '../../../base/record.ts';
 import type { RequestMessage } from '../../../calls/text/request.ts';
 import type { CollectedReply } from '../../../stream/collect.ts';
+import { invalidField } from '../fields.ts';
 import type { ResponsesFields } from './schema.ts';
 
 type Item = Readonly<Record<string, unknown>>;
@@ -60,10 +61,14 @@ function sealSummary(text: string): string {
   return `${MARK}${Buffer.from(text).toString('base64url')}`;
 }
 
-/** As a message of the user; undefined for one of a vendor. */
-export function openSummary(encrypted: unknown): string | undefined {
+/** As a message of the user; undefined for one of a vendor. Throws a 400 fault for one that is damaged. */
+export function openSummary({ encrypted_content: encrypted }: Item, field: string): string | undefined {
   if (typeof encrypted !== 'string' || !encrypted.startsWith(MARK)) return undefined;
-  return SUMMARY_HEAD + Buffer.from(encrypted.slice(MARK.length), 'base64url').toString();
+  const summary = Buffer.from(encrypted.slice(MARK.length), 'base64url').toString();
+  if (summary === '' || sealSummary(summary) !== encrypted) {
+    throw invalidField(`${field}.encrypted_content`, 'must be as it was given out');
+  }
+  return SUMMARY_HEAD + summary;
 }
 
 /** In characters of JSON: what is kept waits for the summary, and crosses a thread in one piece. */

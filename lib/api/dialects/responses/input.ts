@@ -144,7 +144,7 @@ class History {
     const { type } = item;
     const call = readVendorCall(item);
     const output = readVendorOutput(item);
-    const summary = isCompaction(type) ? openSummary(item.encrypted_content) : undefined;
+    const summary = isCompaction(type) ? openSummary(item, field) : undefined;
     const compaction = summary === undefined ? readCompaction(item, field) : undefined;
     if (summary !== undefined) this.#takeMessage({ role: 'user', content: summary }, field, field);
     else if (call) this.#takeVendorCall(call, field);
