@@ -58,7 +58,9 @@ export function readChangedUpstream(name: string, before: LayerUpstream, sent: F
   const { baseUrl, apiKey, ...others } = before.settings;
   if (url !== baseUrl && apiKey !== undefined && key.setting.apiKey === undefined) return 'keyAgain';
   const kept = apiKey === undefined ? {} : { apiKey };
-  const settings = { ...others, baseUrl: url, ...kept, ...key.setting };
+  // One that was added before its vendor's settings were known gets them now.
+  const known = listVendors().find(({ plugin, baseUrl: home }) => plugin === before.plugin && home === url)?.settings;
+  const settings = { ...known, ...others, baseUrl: url, ...kept, ...key.setting };
   return { name, upstream: { ...before, settings }, secrets: key.secrets };
 }
 
