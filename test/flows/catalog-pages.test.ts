@@ -107,26 +107,6 @@ for (const kind of longer([SQLITE], STORES)) {
       expect(await deeds()).to.include.members(['upstream.add', 'upstream.test']);
     });
 
-    it('gets what its vendor needs when its settings are saved, if it was added without', async () => {
-      const path = `${UPSTREAMS}/older`;
-      const url = 'https://api.mistral.ai/v1';
-      expect((await operator.submit(UPSTREAMS, { vendor: 'chat', name: 'older', url, key: KEY })).status).to.equal(303);
-      const settings = async () => {
-        const [latest] = await test.store.catalogVersions.page({ limit: 1 });
-        return JSON.parse(latest?.text ?? '').upstreams.older.settings;
-      };
-      expect(await settings()).to.have.all.keys('baseUrl', 'apiKey');
-      const change = async (fields: Readonly<Record<string, string>>) => {
-        const seen = `${await test.store.catalogVersions.last()}`;
-        return (await operator.submit(path, { ...fields, seen })).status;
-      };
-      expect(await change({ change: 'settings', url, key: '' })).to.equal(303);
-      expect(await settings())
-        .to.include({ baseUrl: url, usage: 'none', history: 'mistral' })
-        .and.to.have.property('apiKey');
-      expect(await change({ change: 'remove' })).to.equal(303);
-    });
-
     it('takes no secret in an address, and shows none again', async () => {
       const wish = { vendor: 'chat', name: 'leaky', key: '' };
       const path = `${UPSTREAMS}/vendor-one`;
@@ -349,6 +329,8 @@ for (const kind of longer([SQLITE], STORES)) {
 
     it('removes the upstream with the models that only it serves', async () => {
       const seen = `${await test.store.catalogVersions.last()}`;
+      const warned = plain((await operator.get(`${UPSTREAMS}/vendor-one`)).text);
+      expect(warned).to.contain('These models are served by it alone and go with it: sold-x.');
       const removed = await operator.submit(`${UPSTREAMS}/vendor-one`, { change: 'remove', seen });
       expect(removed.status).to.equal(303);
       expect((await operator.get(removed.headers.location ?? '')).text).to.contain('Saved.');

@@ -170,6 +170,28 @@ describe('models of the pages', () => {
     expect((await operator.get(`${CATALOG}/model?id=model-a`)).text).to.not.contain('name="currency-0"');
   });
 
+  it('gives an older upstream its vendor needs when its settings are saved', async () => {
+    const path = '/admin/upstreams/older';
+    const url = 'https://api.mistral.ai/v1';
+    expect(
+      (await operator.submit('/admin/upstreams', { vendor: 'chat', name: 'older', url, key: 'sk-vendor-3' })).status,
+    ).to.equal(303);
+    const settings = async () => {
+      const [latest] = await test.store.catalogVersions.page({ limit: 1 });
+      return JSON.parse(latest?.text ?? '').upstreams.older.settings;
+    };
+    expect(await settings()).to.have.all.keys('baseUrl', 'apiKey');
+    const change = async (fields: Readonly<Record<string, string>>) => {
+      const seen = `${await test.store.catalogVersions.last()}`;
+      return (await operator.submit(path, { ...fields, seen })).status;
+    };
+    expect(await change({ change: 'settings', url, key: '' })).to.equal(303);
+    expect(await settings())
+      .to.include({ baseUrl: url, usage: 'none', history: 'mistral' })
+      .and.to.have.property('apiKey');
+    expect(await change({ change: 'remove' })).to.equal(303);
+  });
+
   it('changes what long prompts cost a model of the pages', async () => {
     const page = `${CATALOG}/model?id=sold-y`;
     const wish = { kind: 'markup', factor: '2', aliases: '', 'currency-0': 'USD', 'input-0': '2', 'output-0': '8' };

@@ -69,7 +69,8 @@ export const UPSTREAM_WORDS = defineWords({
     change: 'Settings',
     changeButton: 'Save',
     remove: 'Remove the upstream',
-    removeText: 'Models that only it serves are removed too. Running calls finish as usual.',
+    removeText: (models: string) =>
+      `${models === '' ? 'No model is served by it alone.' : `These models are served by it alone and go with it: ${models}.`} Running calls finish as usual.`,
     problems: {
       name: 'The name has 1 to 40 lower-case Latin letters, digits and hyphens.',
       taken: 'An upstream with this name already exists.',
@@ -148,7 +149,8 @@ export const UPSTREAM_WORDS = defineWords({
     change: 'Настройки',
     changeButton: 'Сохранить',
     remove: 'Удалить провайдера',
-    removeText: 'Модели, доступные только через него, тоже будут удалены. Идущие запросы завершатся как обычно.',
+    removeText: (models: string) =>
+      `${models === '' ? 'Ни одна модель не зависит только от него.' : `Эти модели доступны только через него и станут недоступны: ${models}.`} Идущие запросы завершатся как обычно.`,
     problems: {
       name: 'Имя состоит из 1–40 строчных латинских букв, цифр и дефисов.',
       taken: 'Провайдер с таким именем уже есть.',

@@ -154,6 +154,16 @@ ${field({ name: 'filter', label: words.filter, optional: true })}${codeField(vis
 })}`;
 }
 
+const NAMED_MAX = 20;
+
+/** The models that nobody could call without the upstream. */
+function nameDependents({ services }: UserVisit, name: string): string {
+  const { models } = services.catalog();
+  const alone = models.filter(({ routes }) => routes.length > 0 && routes.every(({ upstream }) => upstream === name));
+  const names = alone.slice(0, NAMED_MAX).map(({ id }) => id);
+  return `${names.join(', ')}${alone.length > NAMED_MAX ? ', …' : ''}`;
+}
+
 interface Own {
   readonly name: string;
   readonly own: LayerUpstream;
@@ -176,15 +186,16 @@ function settingsForm(visit: UserVisit, { name, own, version }: Own): Html {
     type: 'password',
     optional: true,
   });
+  const removeText = words.removeText(nameDependents(visit, name));
   return html`<h2>${words.change}</h2>
 ${!services.catalogEditor.keepsSecrets && html`<p class="hint">${words.noSecretsKey}</p>`}
 ${form(visit, { action, button: words.changeButton, fields: html`${hidden('settings')}${url}${key}${codeField(visit, 'settings')}` })}
-<h2>${words.remove}</h2><p class="hint">${words.removeText}</p>
+<h2>${words.remove}</h2><p class="hint">${removeText}</p>
 ${form(visit, {
   action,
   button: words.remove,
   danger: true,
-  confirm: `${words.remove}? ${words.removeText}`,
+  confirm: `${words.remove}? ${removeText}`,
   fields: html`${hidden('remove')}${codeField(visit, 'remove')}`,
 })}`;
 }
