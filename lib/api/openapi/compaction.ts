@@ -2,9 +2,20 @@
 
 import { constant, count, type Json, list, object, ref, text } from '../../base/json-schema.ts';
 import { errorResponses } from './errors.ts';
-import { OUTPUT_ITEM, RESPONSE_BILLING } from './responses.ts';
+import { RESPONSE_BILLING } from './responses.ts';
 import { type Chapter, headers, json } from './schema.ts';
 import { GENERATING_STATUSES, PAID_HEADERS, responsesUsageSchema, SESSION_ID, withRouting } from './text.ts';
+
+const KEPT: Json = {
+  description: 'A message of the user, with what else the client sent of it.',
+  ...object({
+    id: text('As the client sent it, or with the prefix `msg_`.'),
+    type: constant('message'),
+    status: text('`completed`.'),
+    role: constant('user'),
+    content: list({ type: 'object', required: ['type'] }),
+  }),
+};
 
 const COMPACTED = withRouting(
   object(
@@ -12,7 +23,7 @@ const COMPACTED = withRouting(
       id: text('The request id with the prefix `resp_`.', { pattern: '^resp_' }),
       created_at: count('Unix time in seconds.'),
       model: text('The id of the model that wrote the summary.'),
-      output: list({ anyOf: [ref('ResponseInputItem'), OUTPUT_ITEM] }),
+      output: list({ anyOf: [KEPT, ref('ResponseCompaction')] }),
       usage: { anyOf: [responsesUsageSchema, { type: 'null' }] },
       billing: RESPONSE_BILLING,
       object: constant('response.compaction'),

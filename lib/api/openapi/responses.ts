@@ -90,7 +90,7 @@ const IMAGE = object({
   output_format: choice(['png', 'jpeg', 'gif', 'webp']),
 });
 
-export const OUTPUT_ITEM: Json = {
+const OUTPUT_ITEM: Json = {
   anyOf: [
     ...['ResponseMessage', 'ResponseReasoning', 'ResponseFunctionCall', 'ResponseCustomToolCall'],
     ...['ResponseToolSearchCall', 'ResponseImage', 'ResponseCompaction'],
