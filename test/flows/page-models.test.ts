@@ -170,7 +170,7 @@ describe('models of the pages', () => {
     expect((await operator.get(`${CATALOG}/model?id=model-a`)).text).to.not.contain('name="currency-0"');
   });
 
-  it('gives an older upstream its vendor needs when its settings are saved', async () => {
+  it('gives an older upstream what its vendor needs when its settings are saved', async () => {
     const path = '/admin/upstreams/older';
     const url = 'https://api.mistral.ai/v1';
     expect(
