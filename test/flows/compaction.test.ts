@@ -231,6 +231,9 @@ describe('compactions', () => {
     expect(askedLast().messages.filter(({ content }: Json) => content === long)).to.have.length(2);
     const short = await post(COMPACT, { input: 'Fix a.ts.' });
     expect(short.json.output[0]).to.deep.include(user('Fix a.ts.'));
+    const nameless = await post(COMPACT, { input: [{ ...user('Fix a.ts.'), id: null, status: null }] });
+    expect(nameless.json.output[0].id).to.be.a('string');
+    expect(nameless.json.output[0].status).to.equal('completed');
   });
 
   it('are refused like responses, and cost nothing then', async () => {

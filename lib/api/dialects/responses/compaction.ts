@@ -75,7 +75,7 @@ export function openSummary({ encrypted_content: encrypted }: Item, field: strin
 const KEPT_MAX = 256 * 1024;
 
 /** What stays of the conversation beside the summary: the latest messages of the user, as they were sent. */
-export function listKept(input: ResponsesFields['input']): readonly object[] {
+export function listKept(input: ResponsesFields['input']): readonly Item[] {
   const said = typeof input === 'string' ? [{ role: 'user', content: input }] : input.filter(isOfUser);
   let left = KEPT_MAX;
   const isTooMuch = (item: object) => {
@@ -89,13 +89,18 @@ function isOfUser(item: unknown): item is Item {
   return isRecord(item) && (item.type ?? 'message') === 'message' && item.role === 'user';
 }
 
-function toMessage({ content, ...item }: Item): object {
+function toMessage({ content, ...item }: Item): Item {
   return { ...item, content: typeof content === 'string' ? [{ type: 'input_text', text: content }] : content };
 }
 
 /** With the members that strict clients read; ids stay those that clients sent. */
-export function nameKept(kept: readonly object[], replyId: string): readonly object[] {
-  return kept.map((item, at) => {
-    return { id: `msg_${replyId}_${at}`, type: 'message', status: 'completed', ...item };
+export function nameKept(kept: readonly Item[], replyId: string): readonly object[] {
+  return kept.map(({ id, status, ...item }, at) => {
+    return {
+      id: typeof id === 'string' ? id : `msg_${replyId}_${at}`,
+      type: 'message',
+      status: typeof status === 'string' ? status : 'completed',
+      ...item,
+    };
   });
 }

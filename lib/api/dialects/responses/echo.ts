@@ -11,7 +11,7 @@ export interface ResponsesEcho {
   /** The answer is the summary of a compaction. */
   readonly compacts?: boolean;
   /** The items that a compaction keeps. */
-  readonly kept?: readonly object[];
+  readonly kept?: readonly Readonly<Record<string, unknown>>[];
 }
 
 /** Longer members are not repeated: they would be kept as long as the answer, and sent three times with each stream. */
