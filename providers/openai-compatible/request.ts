@@ -99,7 +99,7 @@ export function buildChatBody(call: TextCall, wire: Wire, { chat }: Host): JsonB
       takesDetails: wire.reasoning === 'reasoning',
       takesCacheKey: wire.cacheKey !== 'omit',
       keepsSystemMessages: wire.systemMessages === 'in_place',
-      tellsSystemMessages: wire.systemMessages === 'user',
+      mergesSystemMessages: wire.systemMessages === 'user',
       takesMarkers: wire.cacheMarkers === 'send',
       omitsStops: wire.stop === 'omit',
       needsShortIds: wire.history === 'mistral',

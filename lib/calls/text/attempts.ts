@@ -181,7 +181,7 @@ export class TextAttempts<Out> implements RoutesOptions<Candidate, ReplyFinishPa
           images: estimate.images,
         },
         extra: engine.transforms ?? [],
-        delivery: { replyId: context.requestId, model, smart, buffered: buffered || request.isAwaited === true },
+        delivery: { replyId: context.requestId, model, smart, buffered: buffered || request.buffersAnswer === true },
       },
       stops: request.stops,
       output,

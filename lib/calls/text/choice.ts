@@ -24,7 +24,7 @@ interface Choice {
 export function chooseModel(catalog: Catalog, request: TextRequest, limits: KeyLimits = NO_LIMITS): Choice {
   const smart = findSmartModel(catalog, request.model);
   if (!smart) return { model: findTextModel(catalog, request.model, limits), smart: undefined };
-  const given = { ...request, messages: request.messages.filter(({ isOwn }) => !isOwn) };
+  const given = { ...request, messages: request.messages.filter(({ isFromGateway }) => !isFromGateway) };
   const { system, messages } = moveSystemMessages({ system: request.system, messages: dropToolTalk(given) });
   const text = system?.map(({ text }) => text).join('\n\n');
   const routing = routeSmart({ system: text, messages, json: request.format !== undefined }, smart.thresholds);

@@ -23,8 +23,8 @@ import type { SamplingWish } from './sampling.ts';
 /** A message as read, before its images are fetched. */
 export interface RequestMessage extends Pick<TextMessage, 'role'> {
   readonly content: readonly RequestContent[];
-  /** Written here: what the client wants is said before it. */
-  readonly isOwn?: boolean;
+  /** Added here, not sent by the client: `smart` does not weigh it. */
+  readonly isFromGateway?: boolean;
 }
 
 export type RequestContent =
@@ -119,7 +119,7 @@ export interface TextRequest {
   /** Reasoning that the upstream shows is delivered. */
   readonly showsReasoning?: boolean;
   /** The answer is of no use before it is whole: nothing of it is delivered earlier. */
-  readonly isAwaited?: boolean;
+  readonly buffersAnswer?: boolean;
   /** Both as the client wrote them; for upstreams that take them. */
   readonly cacheKey?: string;
   readonly cacheRetention?: string;

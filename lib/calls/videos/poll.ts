@@ -37,8 +37,8 @@ export type PollOutcome =
       readonly shown: Job['shown'];
       readonly progress: number;
       readonly retryAfterMs: number | undefined;
-      /** The poll said nothing, or the result is not there yet, or could not be stored. */
-      readonly inVain: boolean;
+      /** The next poll comes later: this one brought nothing, or a result that is not there yet or could not be stored. */
+      readonly backsOff: boolean;
       /** It is finished upstream, and only waits to be stored here: its deadline does not end it. */
       readonly waitsForStore?: true;
     }
@@ -115,7 +115,7 @@ export function createPollJob(options: PollOptions): PollJob {
         undefined,
         'the upstream of this video is no longer in the catalog; the video will fail at its deadline',
       );
-      return createUnfinished({ shown: job.shown, progress: job.progress, inVain: true });
+      return createUnfinished({ shown: job.shown, progress: job.progress, backsOff: true });
     }
     try {
       const state = await polls(upstream, () => poll(job, route, signal));
@@ -133,13 +133,13 @@ export function createPollJob(options: PollOptions): PollJob {
       signal.throwIfAborted();
       onPoll?.(upstream, 'unknown');
       note(job, error, 'could not poll a video');
-      return createUnfinished({ shown: job.shown, progress: job.progress, inVain: true, ...readRetryAfter(error) });
+      return createUnfinished({ shown: job.shown, progress: job.progress, backsOff: true, ...readRetryAfter(error) });
     }
   };
 }
 
 /** Finished upstream but not stored yet: whatever came instead of the file, it may be there on the next attempt. */
-const WITHOUT_RESULT = { shown: 'processing', progress: 99, inVain: true } as const;
+const WITHOUT_RESULT = { shown: 'processing', progress: 99, backsOff: true } as const;
 
 /** The model may have left the catalog; any route to the upstream has the same provider. */
 export function findJobRoute({ models }: Catalog, { model, upstream }: Job): Route | undefined {
@@ -152,7 +152,7 @@ export function findJobRoute({ models }: Catalog, { model, upstream }: Job): Rou
 type Unfinished = Extract<PollOutcome, { readonly kind: 'unfinished' }>;
 
 function createUnfinished(outcome: Partial<Unfinished> & Pick<Unfinished, 'shown' | 'progress'>): Unfinished {
-  return { kind: 'unfinished', retryAfterMs: undefined, inVain: false, ...outcome };
+  return { kind: 'unfinished', retryAfterMs: undefined, backsOff: false, ...outcome };
 }
 
 function failedBy(reason: UpstreamFault): PollOutcome {

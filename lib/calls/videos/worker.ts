@@ -100,9 +100,9 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   async function advance(job: Job, outcome: Extract<PollOutcome, { kind: 'unfinished' }>): Promise<void> {
-    const { shown, progress, retryAfterMs, inVain, waitsForStore } = outcome;
+    const { shown, progress, retryAfterMs, backsOff, waitsForStore } = outcome;
     const at = clock.now();
-    const pace = { ageMs: at - job.createdAt, pollMs, open: loop.countOpen(), retryAfterMs, inVain };
+    const pace = { ageMs: at - job.createdAt, pollMs, open: loop.countOpen(), retryAfterMs, backsOff };
     const dueAt = at + computeNextPollMs(pace, random());
     await postpone(job, { shown, progress, dueAt: waitsForStore ? dueAt : Math.min(dueAt, job.deadline) });
   }

@@ -21,7 +21,7 @@ export interface ChatQuirks {
   /** True if system messages stay where they are: a vendor's cache then still knows what comes before them. */
   readonly keepsSystemMessages?: boolean;
   /** True if they become part of the user's messages: for vendors that would move them to the front. */
-  readonly tellsSystemMessages?: boolean;
+  readonly mergesSystemMessages?: boolean;
   /** True if every delta repeats the whole text so far. */
   readonly isCumulative?: boolean;
   /** True if assistant messages need their reasoning back when there are tools: a blank one if the client has none. */

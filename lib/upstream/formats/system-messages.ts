@@ -22,39 +22,39 @@ export function moveSystemMessages<
  * The same call if it has none. What they say becomes part of the user's message before it, or one of its own, so that
  * what precedes it stays as it is.
  */
-export function tellSystemMessages<
+export function mergeSystemMessages<
   Message extends { readonly role: string; readonly content: readonly { readonly type: string }[] },
   Call extends Prompt<Message>,
 >(call: Call): Call {
-  return call.messages.some(isSystem) ? { ...call, messages: tellUsers(call.messages) } : call;
+  return call.messages.some(isSystem) ? { ...call, messages: mergeIntoUsers(call.messages) } : call;
 }
 
-function tellUsers<Message extends { readonly role: string; readonly content: readonly { readonly type: string }[] }>(
-  messages: readonly Message[],
-): readonly Message[] {
-  const told: Message[] = [];
+function mergeIntoUsers<
+  Message extends { readonly role: string; readonly content: readonly { readonly type: string }[] },
+>(messages: readonly Message[]): readonly Message[] {
+  const merged: Message[] = [];
   /** Of the last message, once something was added to it. */
   let added: { readonly type: string }[] | undefined;
   for (const message of messages) {
     if (!isSystem(message)) {
-      told.push(message);
+      merged.push(message);
       added = undefined;
       continue;
     }
     if (!added) {
-      const last = told.at(-1)?.role === 'user' ? told.pop() : undefined;
+      const last = merged.at(-1)?.role === 'user' ? merged.pop() : undefined;
       added = [...(last?.content ?? [])];
-      told.push({ ...(last ?? message), role: 'user', content: added });
+      merged.push({ ...(last ?? message), role: 'user', content: added });
     }
-    for (const part of message.content) added.push(remind(part as unknown as TextContent));
+    for (const part of message.content) added.push(wrapReminder(part as unknown as TextContent));
   }
-  return told;
+  return merged;
 }
 
 const REMINDER = 'system-reminder';
 
-/** Agents tell models so what their user does not say, some in system messages too. */
-function remind(part: TextContent): TextContent {
+/** Agents mark what their user did not say this way, some of them within system messages too. */
+function wrapReminder(part: TextContent): TextContent {
   if (part.text.trimStart().startsWith(`<${REMINDER}>`)) return part;
   return { ...part, text: `<${REMINDER}>\n${part.text}\n</${REMINDER}>` };
 }

@@ -11,7 +11,7 @@ describe('the pace of looks', () => {
     ['stays there while a job is young', { ageMs: 40_000 }, 5000],
     ['grows with the age of the job', { ageMs: 120_000 }, 15_000],
     ['ends at twelve intervals', { ageMs: 7_000_000 }, 60_000],
-    ['doubles after a poll without a verdict', { inVain: true }, 10_000],
+    ['doubles after a poll without a verdict', { backsOff: true }, 10_000],
     ['waits as long as the upstream wants', { retryAfterMs: 30_000 }, 30_000],
     ['and no shorter than it would by itself', { retryAfterMs: 100 }, 5000],
     ['but not for ever', { retryAfterMs: 86_400_000 }, 600_000],

@@ -95,7 +95,7 @@ describe('a poll of a job', () => {
         return { status: 'queued', progress: 7, retryAfterMs: 900 };
       },
     });
-    const sight = { kind: 'unfinished', shown: 'queued', progress: 7, retryAfterMs: 900, inVain: false };
+    const sight = { kind: 'unfinished', shown: 'queued', progress: 7, retryAfterMs: 900, backsOff: false };
     expect(await pollJob()).to.deep.equal(sight);
     expect(asked).to.deep.equal([{ id: 'there' }]);
     expect(told.found).to.deep.equal([['up', 'processing']]);
@@ -128,7 +128,7 @@ describe('a poll of a job', () => {
         shown: 'processing',
         progress: 40,
         retryAfterMs: undefined,
-        inVain: true,
+        backsOff: true,
       })),
     );
     hung.resolve({ status: 'processing' });
@@ -173,7 +173,7 @@ describe('a poll of a job', () => {
   });
 
   it('says nothing of the job when the poll fails, and waits as the upstream wants', async () => {
-    const unknown = { kind: 'unfinished', shown: 'processing', progress: 40, inVain: true };
+    const unknown = { kind: 'unfinished', shown: 'processing', progress: 40, backsOff: true };
     const rate = open({ poll: failing('rate', { retryAfterMs: 30_000 }) });
     expect(await rate()).to.deep.equal({ ...unknown, retryAfterMs: 30_000 });
     expect(await rate({ shown: 'queued' })).to.include({ shown: 'queued' });
@@ -195,7 +195,7 @@ describe('a poll of a job', () => {
       },
       pollMsMax: 20,
     });
-    expect(await pollJob()).to.include({ kind: 'unfinished', inVain: true });
+    expect(await pollJob()).to.include({ kind: 'unfinished', backsOff: true });
     expect(signal?.aborted).to.equal(true);
     expect(told.found).to.deep.equal([['up', 'unknown']]);
   });
@@ -256,7 +256,7 @@ describe('a poll of a job', () => {
     for (const kind of FAULT_KINDS) {
       it(`goes on, whatever the reason: ${kind}`, async () => {
         const sight = await open({ poll: completed, keep: failing(kind, { retryAfterMs: 700 }) })();
-        const wanted = { kind: 'unfinished', shown: 'processing', progress: 99, retryAfterMs: 700, inVain: true };
+        const wanted = { kind: 'unfinished', shown: 'processing', progress: 99, retryAfterMs: 700, backsOff: true };
         expect(sight).to.deep.equal(wanted);
         expect(told.warned.length + told.alerted.length).to.equal(1);
       });
@@ -265,13 +265,13 @@ describe('a poll of a job', () => {
       const keep = async () => {
         throw fault('result_not_kept');
       };
-      expect(await open({ poll: completed, keep })()).to.include({ kind: 'unfinished', progress: 99, inVain: true });
+      expect(await open({ poll: completed, keep })()).to.include({ kind: 'unfinished', progress: 99, backsOff: true });
     });
   });
 
   it('goes on while a completed job has no result, for as long as it takes, and says so', async () => {
     const pollJob = open({ poll: async () => ({ status: 'processing', lacksResult: true, retryAfterMs: 300 }) });
-    const wanted = { kind: 'unfinished', shown: 'processing', progress: 99, retryAfterMs: 300, inVain: true };
+    const wanted = { kind: 'unfinished', shown: 'processing', progress: 99, retryAfterMs: 300, backsOff: true };
     for (let hours = 0; hours < 3; hours += 1) {
       expect(await pollJob()).to.deep.equal(wanted);
       atMs += 3_600_000;
@@ -297,7 +297,7 @@ describe('a poll of a job', () => {
     });
     it('waits for its deadline if no route is left', async () => {
       const sight = await open({ poll: poll('queued'), models: [] })({ shown: 'queued' });
-      expect(sight).to.deep.include({ kind: 'unfinished', shown: 'queued', progress: 40, inVain: true });
+      expect(sight).to.deep.include({ kind: 'unfinished', shown: 'queued', progress: 40, backsOff: true });
       expect(told.warned[0]).to.match(/no longer in the catalog/);
       expect(told.found).to.deep.equal([]);
     });

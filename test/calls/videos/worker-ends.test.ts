@@ -22,7 +22,13 @@ const JOB = {
 } as unknown as Job;
 const DONE: PollOutcome = { kind: 'completed', result: '{}' };
 const FAILED: PollOutcome = { kind: 'failed', error: 'no' };
-const OPEN: PollOutcome = { kind: 'unfinished', shown: 'queued', progress: 7, retryAfterMs: undefined, inVain: false };
+const OPEN: PollOutcome = {
+  kind: 'unfinished',
+  shown: 'queued',
+  progress: 7,
+  retryAfterMs: undefined,
+  backsOff: false,
+};
 
 interface Case {
   readonly job?: Partial<Job>;
@@ -108,7 +114,7 @@ describe('a worker', () => {
   it('looks again no sooner than the upstream says, and less often after a look that found nothing', async () => {
     const later = await workOn({ sight: { ...OPEN, retryAfterMs: 9000 } });
     expect(later.changes).to.deep.equal([{ ...advance, shown: 'queued', progress: 7, dueAt: AT + 9000 }]);
-    const failed = await workOn({ sight: { ...OPEN, inVain: true } });
+    const failed = await workOn({ sight: { ...OPEN, backsOff: true } });
     expect(failed.changes).to.deep.equal([{ ...advance, shown: 'queued', progress: 7, dueAt: AT + 2000 }]);
   });
 

@@ -1,6 +1,6 @@
 // Where system messages between others stand in the messages format.
 import { expect } from 'chai';
-import { placeSystemMessages, tellSystemMessages } from '../../../lib/upstream/formats/system-messages.ts';
+import { mergeSystemMessages, placeSystemMessages } from '../../../lib/upstream/formats/system-messages.ts';
 
 const ROLES = { s: 'system', u: 'user', a: 'assistant' } as const;
 
@@ -42,7 +42,7 @@ describe('system messages told by the user', () => {
   const answer = (said: string) => ({ role: 'assistant', content: [text(said)] });
 
   it('become part of the message before them, or one of its own', () => {
-    const { messages } = tellSystemMessages(call('u1 s1 s2 a1 u2 s3 u3 a2 s4 u4'));
+    const { messages } = mergeSystemMessages(call('u1 s1 s2 a1 u2 s3 u3 a2 s4 u4'));
     expect(messages).to.deep.equal([
       user(text('u1'), reminder('s1'), reminder('s2')),
       answer('a1'),
@@ -56,26 +56,26 @@ describe('system messages told by the user', () => {
 
   it('are not marked as reminders twice', () => {
     const given = { messages: [user(text('u')), { role: 'system', content: [reminder('s')] }] };
-    expect(tellSystemMessages(given).messages).to.deep.equal([user(text('u'), reminder('s'))]);
+    expect(mergeSystemMessages(given).messages).to.deep.equal([user(text('u'), reminder('s'))]);
   });
 
   it('keep markers of the cache', () => {
     const marked = { ...text('s'), cache: { ttl: '5m' } };
     const given = { messages: [user(text('u')), { role: 'system', content: [marked] }] };
-    expect(tellSystemMessages(given).messages).to.deep.equal([user(text('u'), { ...marked, ...reminder('s') })]);
+    expect(mergeSystemMessages(given).messages).to.deep.equal([user(text('u'), { ...marked, ...reminder('s') })]);
   });
 
   it('stay as they are when the conversation goes on', () => {
-    const before = tellSystemMessages(call('u1 s1 a1 u2 s2')).messages;
-    const after = tellSystemMessages(call('u1 s1 a1 u2 s2 a2 u3 s3')).messages;
+    const before = mergeSystemMessages(call('u1 s1 a1 u2 s2')).messages;
+    const after = mergeSystemMessages(call('u1 s1 a1 u2 s2 a2 u3 s3')).messages;
     expect(after.slice(0, before.length)).to.deep.equal(before);
   });
 
   it('leave a call without any as it is, and the given one untouched', () => {
     const none = call('u1 a1 u2');
-    expect(tellSystemMessages(none)).to.equal(none);
+    expect(mergeSystemMessages(none)).to.equal(none);
     const given = call('u1 s1');
-    tellSystemMessages(given);
+    mergeSystemMessages(given);
     expect(given).to.deep.equal(call('u1 s1'));
   });
 });

@@ -1,5 +1,5 @@
-// The effort that system messages set on the way, as agents do: a new one for the whole request would begin the prompt that
-// a vendor has cached anew.
+// The effort that system messages set within a conversation. Agents change it there, because another effort of the whole
+// request would invalidate the vendor's prompt cache.
 import { type Json, nullable, object } from '../../../base/json-schema.ts';
 import { isRecord } from '../../../base/record.ts';
 import type { Effort } from '../../../upstream/contract/provider.ts';
@@ -39,6 +39,6 @@ function hasInput(content: unknown): boolean {
 export const messageEffort: Json = {
   ...nullable(object({ effort: nullableEffort }, { optional: ['effort'] })),
   description:
-    'Of a `system` message, which then needs no content: how much effort the answers from the next message of the user on ' +
-    'take, or already that to the message before it.',
+    'Of a `system` message, which then needs no content: the effort of the answers that follow. Right behind a message of ' +
+    'the user it counts for the answer to it, otherwise from their next message on.',
 };

@@ -25,7 +25,7 @@ Do not go on with the task and call no tools. Write the summary alone.`;
 export const COMPACTION_PROMPT: RequestMessage = {
   role: 'user',
   content: [{ type: 'text', text: PROMPT }],
-  isOwn: true,
+  isFromGateway: true,
 };
 
 const SUMMARY_HEAD = 'A summary of the conversation so far, which was too long to go on with:\n\n';
@@ -94,7 +94,7 @@ function toMessage({ content, ...item }: Item): Item {
 }
 
 /** With the members that strict clients read; ids stay those that clients sent. */
-export function nameKept(kept: readonly Item[], replyId: string): readonly object[] {
+export function completeItems(kept: readonly Item[], replyId: string): readonly object[] {
   return kept.map(({ id, status, ...item }, at) => {
     return {
       id: typeof id === 'string' ? id : `msg_${replyId}_${at}`,

@@ -23,7 +23,7 @@ import type { BlockState, Citation, UsageCounts } from '../../../stream/provider
 import { writeResponsesAnnotation } from '../../../upstream/formats/citations.ts';
 import type { AnsweredCall } from '../dialect.ts';
 import { escapeText } from '../escape.ts';
-import { beginCompaction, type CompactionItem, nameKept, writeCompaction } from './compaction.ts';
+import { beginCompaction, type CompactionItem, completeItems, writeCompaction } from './compaction.ts';
 import { CustomInput, readCustomInput } from './custom-input.ts';
 import type { ResponsesEcho } from './echo.ts';
 import { type ResponsesFailure, responsesFailure } from './fault.ts';
@@ -385,7 +385,7 @@ export function responsesReply(reply: CollectedReply, { echo }: AnsweredCall): o
   };
   const output = compacts ? [writeCompaction(reply)] : blocks.map(listItem);
   const facts = { id, createdAt: unixSeconds(), model, ...ended, output, usage, billing, smart };
-  if (kept) return describeCompacted({ ...facts, output: [...nameKept(kept, id), ...output] });
+  if (kept) return describeCompacted({ ...facts, output: [...completeItems(kept, id), ...output] });
   return { ...describeResponse(facts), ...(JSON.parse(`{${members}}`) as object) };
 }
 

@@ -50,7 +50,7 @@ function parseRequest(body: unknown, path: 'responses' | 'compact'): TextRequest
     ...readSampling(body),
     ...readStops('stop', fields.stop),
     ...readConfiguration(fields),
-    ...(isCompaction && { format: undefined, formatField: undefined, showsReasoning: false, isAwaited: true }),
+    ...(isCompaction && { format: undefined, formatField: undefined, showsReasoning: false, buffersAnswer: true }),
     echo: {
       ...createEcho(given, names),
       ...(isCompaction && { compacts: true }),

@@ -21,7 +21,7 @@ import { isFields, parseFields } from '../../host/fields.ts';
 import { chooseMarkers, type Markers } from '../cache-markers.ts';
 import { writeDocumentText } from '../document-text.ts';
 import { CHAT_FORMAT } from '../names.ts';
-import { moveSystemMessages, tellSystemMessages } from '../system-messages.ts';
+import { mergeSystemMessages, moveSystemMessages } from '../system-messages.ts';
 import { CHAT_TOOL, chatCall, completeArguments, createCallIds, digestHex, writeTool } from '../tools.ts';
 
 const STOPS_MAX = 4;
@@ -57,9 +57,9 @@ export function chatBody(given: TextCall, base64: Base64, quirks: ChatQuirks = {
   };
 }
 
-function placeSystemMessages(call: TextCall, { keepsSystemMessages, tellsSystemMessages }: ChatQuirks): TextCall {
+function placeSystemMessages(call: TextCall, { keepsSystemMessages, mergesSystemMessages }: ChatQuirks): TextCall {
   if (keepsSystemMessages) return call;
-  return tellsSystemMessages ? tellSystemMessages(call) : moveSystemMessages(call);
+  return mergesSystemMessages ? mergeSystemMessages(call) : moveSystemMessages(call);
 }
 
 /** Says least, for vendors that refuse a user's message right behind results. */

@@ -17,12 +17,12 @@ import type {
 } from '../../contract/provider.ts';
 import { writeDocumentText } from '../document-text.ts';
 import { CONTENTS_FORMAT } from '../names.ts';
-import { tellSystemMessages } from '../system-messages.ts';
+import { mergeSystemMessages } from '../system-messages.ts';
 import { findTurnSignatures, type TurnSignatures } from './turn-signatures.ts';
 
 export function contentsBody(call: ContentsCall, base64: Base64, quirks: ContentsQuirks = {}): JsonObject {
   // The format has none between others.
-  const { system, messages, tools } = tellSystemMessages(call);
+  const { system, messages, tools } = mergeSystemMessages(call);
   return {
     ...(system && { systemInstruction: { parts: [{ text: system.map(({ text }) => text).join('\n\n') }] } }),
     contents: joinAnswers(messages).map((message) => writeContents(message, base64, quirks)),
