@@ -1,6 +1,7 @@
 // What an alert says, in the recipient's language.
 import type { User } from '../store/ports/users.ts';
 import type { AlertEvent } from './delivery.ts';
+import { FAILURE_WORDS, type FailureKind } from './failure-words.ts';
 import { OPERATORS } from './operators.ts';
 import type { AlertContent } from './watch.ts';
 
@@ -9,6 +10,7 @@ const OPERATOR_PAGES: Readonly<Partial<Record<AlertContent['type'], string>>> = 
   'price.below_cost': '/admin/catalog',
   'upstream.key_refused': '/admin/upstreams',
   'upstream.no_money': '/admin/upstreams',
+  'upstream.failing': '/admin/upstreams',
   'ledger.wrong': '/admin/ledger',
   'payments.review': '/admin/payments?phase=review',
   test: '/admin/alerts',
@@ -31,6 +33,10 @@ function rub(amount?: string): string {
   return `${comma(amount)} ₽`;
 }
 
+function nameFailure(language: User['language'], kind = ''): string {
+  return FAILURE_WORDS[language][kind as FailureKind] ?? kind;
+}
+
 const WORDS: Readonly<Record<User['language'], Words>> = {
   en: {
     subjects: {
@@ -44,6 +50,7 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
       'price.below_cost': () => 'Models are sold below cost',
       'upstream.key_refused': ({ upstream }) => `The upstream “${upstream}” refuses our key`,
       'upstream.no_money': ({ upstream }) => `The upstream “${upstream}” is out of money or quota`,
+      'upstream.failing': ({ upstream }) => `The upstream “${upstream}” keeps failing`,
       'ledger.wrong': () => 'The ledger does not add up',
       'disk.low': ({ free }) => `Low disk space: ${free} GB left`,
       'payments.review': ({ count }) => `Payments under review: ${count}`,
@@ -70,6 +77,8 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
         `The upstream “${upstream}” refuses our key (keys: ${refused} of ${keys}). Its models use their other routes, if they have any; otherwise calls fail. Check the key and its rights at the vendor.`,
       'upstream.no_money': (_, { upstream, keys, refused }) =>
         `The upstream “${upstream}” says that our account there is out of money or quota (keys: ${refused} of ${keys}). Its models use their other routes, if they have any; otherwise calls fail. Pay the bill or raise the limit at the vendor.`,
+      'upstream.failing': (_, { upstream, models, minutes, kind }) =>
+        `Requests to the upstream “${upstream}” have failed for ${minutes} minutes: ${nameFailure('en', kind)}. Models: ${models}. They use their other routes, if they have any; otherwise calls fail. Check the vendor’s status page. The failing routes are tried again automatically.`,
       'ledger.wrong': (_, { problems, drift }) =>
         `An audit of the ledger found problems: ${problems}; drift: ${drift} RUB. See “When ledger verify fails” in docs/operations/incidents.md.`,
       'disk.low': (_, { folder, host, free }) =>
@@ -97,6 +106,7 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
       'price.below_cost': () => 'Модели продаются ниже себестоимости',
       'upstream.key_refused': ({ upstream }) => `Провайдер «${upstream}» не принимает наш ключ`,
       'upstream.no_money': ({ upstream }) => `У провайдера «${upstream}» закончились деньги или квота`,
+      'upstream.failing': ({ upstream }) => `Сбои у провайдера «${upstream}»`,
       'ledger.wrong': () => 'Операции не сходятся',
       'disk.low': ({ free }) => `На диске мало места: ${comma(free)} ГБ`,
       'payments.review': ({ count }) => `Платежи на проверке: ${count}`,
@@ -123,6 +133,8 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
         `Провайдер «${upstream}» не принимает наш ключ (ключей: ${refused} из ${keys}). Его модели работают через другие маршруты, если они есть; иначе запросы завершаются ошибкой. Проверьте ключ и его права у провайдера.`,
       'upstream.no_money': (_, { upstream, keys, refused }) =>
         `Провайдер «${upstream}» сообщает, что на нашем счёте закончились деньги или квота (ключей: ${refused} из ${keys}). Его модели работают через другие маршруты, если они есть; иначе запросы завершаются ошибкой. Пополните счёт или поднимите лимит у провайдера.`,
+      'upstream.failing': (_, { upstream, models, minutes, kind }) =>
+        `Запросы к провайдеру «${upstream}» завершаются ошибкой уже ${minutes} мин: ${nameFailure('ru', kind)}. Модели: ${models}. Они работают через другие маршруты, если они есть; иначе запросы завершаются ошибкой. Проверьте страницу состояния провайдера. Маршруты проверяются снова автоматически.`,
       'ledger.wrong': (_, { problems, drift }) =>
         `При сверке операций найдены расхождения: ${problems}, на сумму ${rub(drift)}. Что делать, сказано в разделе «When ledger verify fails» файла docs/operations/incidents.md.`,
       'disk.low': (_, { folder, host, free }) =>

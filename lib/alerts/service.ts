@@ -1,21 +1,34 @@
-// Watches the service for its operators: keys that upstreams refuse, the ledger, disks, and payments under review.
+// Watches the service for its operators: keys that upstreams refuse, upstreams that keep failing, the ledger, disks, and payments under review.
 import { hostname } from 'node:os';
 import { readLastAudit } from '../ledger/last-audit.ts';
 import { formatRub } from '../money/money.ts';
 import { LITTLE_BYTES, listDataFolders, NOTHING_BYTES, readFreeBytes } from '../store/free-space.ts';
 import type { Store } from '../store/store.ts';
+import type { UpstreamFaultKind } from '../upstream/contract/fault.ts';
 import type { AlertContent, Watch } from './watch.ts';
 
-/** How many keys an upstream has, and how many are paused because it refuses them, or says that there is no money. */
-export interface UpstreamKeys {
+/** What this process knows of an upstream. */
+export interface WatchedUpstream {
   readonly upstream: string;
+  /** How many keys, and how many are paused because it refuses them, or says that there is no money. */
   readonly keys: { readonly keys: number; readonly auth: number; readonly quota: number };
+  /** Routes that keep failing. */
+  readonly outages: readonly WatchedOutage[];
+}
+
+interface WatchedOutage {
+  readonly models: readonly string[];
+  /** Of the latest failure. */
+  readonly kind: UpstreamFaultKind | undefined;
+  readonly openMs: number;
+  /** How long it has been seen to fail. */
+  readonly failedMs: number;
 }
 
 interface ServiceWatchOptions {
   readonly store: Pick<Store, 'settings' | 'payments'>;
   readonly config: Parameters<typeof listDataFolders>[0];
-  readonly upstreams: () => readonly UpstreamKeys[];
+  readonly upstreams: () => readonly WatchedUpstream[];
   /** ms since the epoch. */
   readonly now?: () => number;
 }
@@ -50,7 +63,7 @@ export function createServiceWatches({
     ]);
     const day = new Date(now()).toISOString().slice(0, 10);
     return [
-      ...upstreams().flatMap((upstream) => watchUpstream(upstream, day)),
+      ...upstreams().flatMap((upstream) => [...watchKeys(upstream, day), ...watchOutages(upstream, now())]),
       ...(last ? [watchLedger(last)] : []),
       ...disks.flat(),
       ...reviews,
@@ -59,7 +72,7 @@ export function createServiceWatches({
 }
 
 /** Each process knows only of its own calls, so nothing is re-armed: an upstream is told of once a day. */
-export function watchUpstream({ upstream, keys }: UpstreamKeys, day: string): readonly Watch[] {
+export function watchKeys({ upstream, keys }: Omit<WatchedUpstream, 'outages'>, day: string): readonly Watch[] {
   const watch = (type: AlertContent['type'], refused: number): readonly Watch[] => {
     if (refused === 0) return [];
     const content = { type, data: { upstream, keys: `${keys.keys}`, refused: `${refused}` } };
@@ -68,6 +81,40 @@ export function watchUpstream({ upstream, keys }: UpstreamKeys, day: string): re
     return [{ subject: `${type}:${upstream}`, decide }];
   };
   return [...watch('upstream.key_refused', keys.auth), ...watch('upstream.no_money', keys.quota)];
+}
+
+/** Shorter ones pass by themselves. */
+const OUTAGE_MS = 10 * 60_000;
+/** What begins within this time after an alert belongs to the same outage: it comes and goes. */
+const SAME_OUTAGE_MS = 60 * 60_000;
+const REMIND_MS = 24 * 60 * 60_000;
+const MODELS_MAX = 20;
+
+/**
+ * Alerts when routes have failed for ten minutes, and again each day that they still do. Never re-armed, because each
+ * process knows only of its own calls. Refused keys and a lack of money have alerts of their own.
+ */
+export function watchOutages({ upstream, outages }: Omit<WatchedUpstream, 'keys'>, at: number): readonly Watch[] {
+  const long = outages
+    .filter(({ kind, failedMs }) => failedMs >= OUTAGE_MS && kind !== 'auth' && kind !== 'quota')
+    .sort((one, other) => other.openMs - one.openMs);
+  const [first] = long;
+  if (!first) return [];
+  const models = [...new Set(long.flatMap((outage) => outage.models))];
+  const shown = models.slice(0, MODELS_MAX).join(', ');
+  const data = {
+    upstream,
+    models: models.length > MODELS_MAX ? `${shown}, …` : shown,
+    minutes: `${Math.floor(first.openMs / 60_000)}`,
+    kind: first.kind ?? 'plugin',
+  };
+  const openedAt = at - first.openMs;
+  const decide: Watch['decide'] = (mark) => {
+    const alertedAt = Number(mark?.at ?? Number.NEGATIVE_INFINITY);
+    if (openedAt < alertedAt + SAME_OUTAGE_MS && at < alertedAt + REMIND_MS) return { kind: 'stay' };
+    return { kind: 'alert', mark: { at: `${at}` }, content: { type: 'upstream.failing', data } };
+  };
+  return [{ subject: `upstream.failing:${upstream}`, decide }];
 }
 
 /** Alerts again when an audit finds more. */

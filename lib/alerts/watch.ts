@@ -14,6 +14,7 @@ export interface AlertContent {
     | 'price.below_cost'
     | 'upstream.key_refused'
     | 'upstream.no_money'
+    | 'upstream.failing'
     | 'ledger.wrong'
     | 'disk.low'
     | 'payments.review'
@@ -22,6 +23,7 @@ export interface AlertContent {
    * Amounts are decimal strings in RUB. `budget.used` also has `key`, `name`, `percent` (80, 95, 100); `topup.…`
    * `payment`; `card.…` only `card`, such as `Visa •••• 4242`; those from `price.below_cost` on are for
    * operators: `models` and `lines`, a line for each price; `upstream`, `keys` and `refused`, how many of them;
+   * `upstream`, `models`, `minutes` since when they fail, and `kind` of failure;
    * `problems` and `drift`; `folder`, `host` and `free` in GB; `count` and `newest`, the id of a payment.
    */
   readonly data: Readonly<Record<string, string>>;

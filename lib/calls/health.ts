@@ -22,6 +22,15 @@ export interface RouteChange {
   readonly openMs: number;
 }
 
+/** How long a route has been open. */
+export interface RouteOutage {
+  /** What failed last; undefined for an error that its plugin left unhandled. */
+  readonly kind: UpstreamFaultKind | undefined;
+  readonly openMs: number;
+  /** From its opening to its latest failure: a route that nobody asks is not known to fail still. */
+  readonly failedMs: number;
+}
+
 export interface RouteHealth {
   /** The routes of a model in its preferred order. */
   inOrder<R extends RouteRef>(model: { readonly order: string; readonly routes: readonly R[] }): readonly R[];
@@ -30,7 +39,8 @@ export interface RouteHealth {
    * that is due first.
    */
   begin<R extends RouteRef>(left: readonly R[]): Trial<R>;
-  isOpen(route: RouteRef): boolean;
+  /** Undefined if the route is not open. */
+  findOutage(route: RouteRef): RouteOutage | undefined;
   /** Counts an unhandled error of an upstream's plugin: five within a minute open its routes, whatever attempts say. */
   notePluginError(upstream: string, routes: readonly RouteRef[]): void;
 }
@@ -75,6 +85,8 @@ interface State {
   /** Consecutive. */
   failures: number;
   openedAt: number | undefined;
+  failedAt: number;
+  failedBy: UpstreamFaultKind | undefined;
   /** When an open route may be tried again. */
   dueAt: number;
   openMs: number;
@@ -95,6 +107,8 @@ export function createRouteHealth({ now = monotonic, onChange }: RouteHealthOpti
       route,
       failures: 0,
       openedAt: undefined,
+      failedAt: never,
+      failedBy: undefined,
       dueAt: 0,
       openMs: OPEN_MS,
       askedAt: never,
@@ -158,17 +172,19 @@ export function createRouteHealth({ now = monotonic, onChange }: RouteHealthOpti
   function fail(state: State, ending: Ending | undefined, isProbe: boolean): void {
     const at = now();
     state.failures += 1;
+    state.failedAt = at;
+    state.failedBy = findFaultKind(ending);
     if (state.openedAt !== undefined) {
       if (!isProbe) return;
       state.openMs = Math.min(state.openMs * 2, OPEN_MS_MAX);
       state.dueAt = at + state.openMs;
-    } else if (state.failures >= FAILURES_MAX) open(state, at, findFaultKind(ending));
+    } else if (state.failures >= FAILURES_MAX) open(state, at);
   }
 
-  function open(state: State, at: number, kind: UpstreamFaultKind | undefined): void {
+  function open(state: State, at: number): void {
     state.openedAt = at;
     state.dueAt = at + state.openMs;
-    onChange?.({ route: state.route, to: 'open', kind, openMs: 0 });
+    onChange?.({ route: state.route, to: 'open', kind: state.failedBy, openMs: 0 });
   }
 
   function notePluginError(upstream: string, routes: readonly RouteRef[]): void {
@@ -180,13 +196,24 @@ export function createRouteHealth({ now = monotonic, onChange }: RouteHealthOpti
     if (recent.length < PLUGIN_ERRORS_MAX) return;
     pluginErrors.delete(upstream);
     const all = routes.filter((route) => route.upstream === upstream).map(findState);
-    for (const state of new Set(all)) if (state.openedAt === undefined) open(state, at, undefined);
+    for (const state of new Set(all)) {
+      state.failedAt = at;
+      state.failedBy = undefined;
+      if (state.openedAt === undefined) open(state, at);
+    }
+  }
+
+  function findOutage(route: RouteRef): RouteOutage | undefined {
+    const state = states.get(route.key);
+    if (state?.openedAt === undefined) return undefined;
+    const { openedAt, failedAt, failedBy: kind } = state;
+    return { kind, openMs: now() - openedAt, failedMs: failedAt - openedAt };
   }
 
   return {
     inOrder,
     begin,
-    isOpen: (route) => states.get(route.key)?.openedAt !== undefined,
+    findOutage,
     notePluginError,
   };
 }

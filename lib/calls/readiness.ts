@@ -56,11 +56,11 @@ export function describeUpstreams(upstreams: readonly UpstreamHealth[]): FullRea
 function describeUpstream({
   upstream,
   routes,
-  routesOpen,
+  outages,
   keys: { keys, ...resting },
 }: UpstreamHealth): [string, UpstreamState] {
   const keysResting = Object.values(resting).reduce((sum, count) => sum + count, 0);
-  return [upstream, { routes, routes_open: routesOpen, keys, keys_resting: keysResting }];
+  return [upstream, { routes, routes_open: outages.length, keys, keys_resting: keysResting }];
 }
 
 /** Merges several processes: ready if all are, and for each upstream the worst numbers of any process. */

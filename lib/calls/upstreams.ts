@@ -2,14 +2,20 @@
 import type { Catalog } from '../catalog/catalog.ts';
 import type { KeyHealth } from '../upstream/host/key-ring.ts';
 import { isUpstream, type PluginName } from '../upstream/host/plugin-run.ts';
-import type { RouteHealth } from './health.ts';
+import type { RouteHealth, RouteOutage, RouteRef } from './health.ts';
+
+/** A route that keeps failing. */
+export interface UpstreamOutage extends RouteOutage {
+  /** The models that have the route. */
+  readonly models: readonly string[];
+}
 
 export interface UpstreamHealth {
   /** The name in the catalog. */
   readonly upstream: string;
   /** Number of routes that use the upstream. */
   readonly routes: number;
-  readonly routesOpen: number;
+  readonly outages: readonly UpstreamOutage[];
   readonly keys: KeyHealth;
 }
 
@@ -21,12 +27,21 @@ export interface UpstreamFacts {
 }
 
 export function listUpstreamHealth({ catalog, keyHealth, health }: UpstreamFacts): readonly UpstreamHealth[] {
-  const routes = new Map(catalog().models.flatMap((model) => model.routes.map((route) => [route.key, route])));
+  const { models } = catalog();
+  const routes = new Map(models.flatMap((model) => model.routes.map((route) => [route.key, route])));
   const byUpstream = Map.groupBy(routes.values(), ({ upstream }) => upstream);
   return [...keyHealth()].map(([upstream, keys]) => {
     const own = byUpstream.get(upstream) ?? [];
-    return { upstream, routes: own.length, routesOpen: own.filter(health.isOpen).length, keys };
+    const outages = own.flatMap((route) => {
+      const outage = health.findOutage(route);
+      return outage ? [{ ...outage, models: findModels(models, route) }] : [];
+    });
+    return { upstream, routes: own.length, outages, keys };
   });
+}
+
+function findModels(models: Catalog['models'], { key }: RouteRef): readonly string[] {
+  return models.filter(({ routes }) => routes.some((route) => route.key === key)).map(({ id }) => id);
 }
 
 export type OnPluginError = (plugin: PluginName) => void;

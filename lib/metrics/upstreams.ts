@@ -33,7 +33,7 @@ export function createUpstreamMetrics(registry: Registry): UpstreamMetrics {
     registers,
     collect() {
       this.reset();
-      for (const { upstream, routesOpen } of readHealth()) this.set({ upstream }, routesOpen);
+      for (const { upstream, outages } of readHealth()) this.set({ upstream }, outages.length);
     },
   });
   new Gauge({

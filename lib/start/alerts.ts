@@ -1,7 +1,7 @@
 // Opens what alerts people: mail, the Telegram bot with its chats, webhooks, and what operators are alerted of.
 import { type Alerts, type AlertsOptions, createAlerts } from '../alerts/alerts.ts';
 import { createLossAlert } from '../alerts/loss.ts';
-import { createServiceWatches, type ServiceWatches, type UpstreamKeys } from '../alerts/service.ts';
+import { createServiceWatches, type ServiceWatches, type WatchedUpstream } from '../alerts/service.ts';
 import { createTelegramBot, type TelegramBot } from '../alerts/telegram-bot.ts';
 import { createTelegramChats } from '../alerts/telegram-chats.ts';
 import type { Config } from '../config.ts';
@@ -23,8 +23,8 @@ interface OpenAlerts extends Pick<Alerts, 'start' | 'stop'> {
   /** Each undefined if it is not configured. */
   readonly channels: { readonly mailer: Mailer | undefined; readonly telegram: TelegramBot | undefined };
   readonly onLosses: ReturnType<typeof createLossAlert>;
-  /** The upstreams whose keys are watched from now on. */
-  watchUpstreams(upstreams: () => readonly UpstreamKeys[]): void;
+  /** The upstreams that are watched from now on. */
+  watchUpstreams(upstreams: () => readonly WatchedUpstream[]): void;
 }
 
 export function openAlerts(config: Config, { store, log, publicUrl, fetcher, everyMs }: AlertParts): OpenAlerts {

@@ -22,6 +22,7 @@ const DATA: Readonly<Record<AlertContent['type'], AlertContent['data']>> = {
   'price.below_cost': { lines: 'gpt-x: output 10.50 below 12.00' },
   'upstream.key_refused': KEYS,
   'upstream.no_money': KEYS,
+  'upstream.failing': { upstream: 'openai', models: 'gpt-x, gpt-y', minutes: '12', kind: 'timeout' },
   'ledger.wrong': { problems: '2', drift: '0.01' },
   'disk.low': { folder: '/var/lib/tollgate', host: 'gate-1', free: '1.5' },
   'payments.review': { count: '3', newest: 'pay_2' },

@@ -1,7 +1,8 @@
 // What operators are alerted of: each once, and again when it is new.
 import { expect } from 'chai';
-import { watchDisk, watchLedger, watchReviews, watchUpstream } from '../../lib/alerts/service.ts';
+import { watchDisk, watchKeys, watchLedger, watchOutages, watchReviews } from '../../lib/alerts/service.ts';
 import type { AlarmMark, Watch } from '../../lib/alerts/watch.ts';
+import type { UpstreamFaultKind } from '../../lib/upstream/contract/fault.ts';
 
 const GIB = 1024 ** 3;
 
@@ -22,7 +23,7 @@ describe('alerts of operators', () => {
   it('name an upstream that refuses keys, or has no money, once a day', () => {
     const keys = { keys: 2, auth: 1, quota: 0 };
     const on = (day: string, more: Partial<typeof keys> = {}) =>
-      watchUpstream({ upstream: 'main', keys: { ...keys, ...more } }, day);
+      watchKeys({ upstream: 'main', keys: { ...keys, ...more } }, day);
     expect(follow([on('1'), on('1'), on('1', { auth: 0 }), on('1'), on('2')])).to.deep.equal([
       'main 2 1',
       'stay',
@@ -34,6 +35,54 @@ describe('alerts of operators', () => {
       'upstream.key_refused:main',
       'upstream.no_money:main',
     ]);
+  });
+
+  describe('of an upstream that keeps failing', () => {
+    const MINUTE = 60_000;
+    /** Observed at this minute; the route failed from one minute to another. */
+    const at = (minute: number, from: number, to: number, kind: UpstreamFaultKind | null = 'server') => {
+      const outage = {
+        models: ['m'],
+        kind: kind ?? undefined,
+        openMs: (minute - from) * MINUTE,
+        failedMs: (to - from) * MINUTE,
+      };
+      return watchOutages({ upstream: 'main', outages: [outage] }, minute * MINUTE);
+    };
+
+    it('come after ten minutes of failures, and for each outage', () => {
+      expect(follow([at(9, 0, 9), at(10, 0, 10), at(15, 0, 15)])).to.deep.equal(['none', 'main m 10 server', 'stay']);
+      const flaps = [at(10, 0, 10), at(80, 69, 80), at(81, 70, 81)];
+      expect(follow(flaps)).to.deep.equal(['main m 10 server', 'stay', 'main m 11 server']);
+    });
+
+    it('come again each day', () => {
+      const day = 24 * 60;
+      const rows = [at(10, 0, 10), at(day + 9, 0, day + 9), at(day + 10, 0, day + 10)];
+      expect(follow(rows)).to.deep.equal(['main m 10 server', 'stay', `main m ${day + 10} server`]);
+    });
+
+    it('do not come for a route that nobody has asked since it opened', () => {
+      expect(follow([at(600, 0, 1)])).to.deep.equal(['none']);
+    });
+
+    it('leave refused keys and a lack of money to their own alerts', () => {
+      const kinds = ['auth', 'quota', 'missing', null] as const;
+      expect(kinds.map((kind) => follow([at(10, 0, 10, kind)]).join())).to.deep.equal([
+        'none',
+        'none',
+        'main m 10 missing',
+        'main m 10 plugin',
+      ]);
+    });
+
+    it('name twenty models, each once, and the oldest failure', () => {
+      const names = Array.from({ length: 25 }, (_, index) => `m${index}`);
+      const outage = { models: names, kind: 'network', openMs: 15 * MINUTE, failedMs: 11 * MINUTE } as const;
+      const older = { models: ['m0'], kind: 'timeout', openMs: 20 * MINUTE, failedMs: 20 * MINUTE } as const;
+      const [told] = follow([watchOutages({ upstream: 'main', outages: [outage, older] }, 0)]);
+      expect(told).to.equal(`main ${names.slice(0, 20).join(', ')}, … 20 timeout`);
+    });
   });
 
   it('tell of problems in the ledger, and of more of them', () => {

@@ -20,7 +20,7 @@ import { build, catalogOf } from '../catalog/folder.ts';
 import { newMedia, piecesOf } from '../contract/store/media.ts';
 import { PNG } from '../media/sample-images.ts';
 
-const UPSTREAM = { upstream: 'up', routes: 3, routesOpen: 1, keys: { keys: 9, limited: 4, refused: 3 } };
+const UPSTREAM = { upstream: 'up', routes: 3, outages: [{}], keys: { keys: 9, limited: 4, refused: 3 } };
 
 const failWith =
   (error: unknown): Behaviour =>

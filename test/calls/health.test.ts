@@ -33,6 +33,7 @@ describe('health of routes', () => {
     health = createRouteHealth({ now: () => now, onChange: (change) => void changes.push(change) });
   });
 
+  const isOpen = (route: RouteRef) => health.findOutage(route) !== undefined;
   const nameOf = ({ route }: Trial<RouteRef>) => route.upstream;
   const told = () => changes.map(({ route, to, openMs }) => `${route.upstream} ${to} ${openMs}`);
   /** One attempt at a route and its end. */
@@ -56,9 +57,9 @@ describe('health of routes', () => {
 
   it('tries a route that has failed three times in a row last, and reports that once', () => {
     fails(A, 2);
-    expect([first(), health.isOpen(A), told()]).to.deep.equal(['a', false, []]);
+    expect([first(), isOpen(A), told()]).to.deep.equal(['a', false, []]);
     fails(A, 3);
-    expect([first(), health.isOpen(A), health.isOpen(B)]).to.deep.equal(['b', true, false]);
+    expect([first(), isOpen(A), isOpen(B)]).to.deep.equal(['b', true, false]);
     expect(changes).to.deep.equal([{ route: A, to: 'open', kind: 'server', openMs: 0 }]);
   });
 
@@ -75,7 +76,7 @@ describe('health of routes', () => {
       expect(told()).to.deep.equal([]);
       strays('a', 1);
       expect(told()).to.deep.equal(['a open 0', 'a open 0']);
-      expect([A, OTHER, B, C].map(health.isOpen)).to.deep.equal([true, true, false, false]);
+      expect([A, OTHER, B, C].map(isOpen)).to.deep.equal([true, true, false, false]);
       expect(first()).to.equal('b');
     });
 
@@ -88,11 +89,11 @@ describe('health of routes', () => {
       expect(told()).to.have.length(2);
       now += 1_000;
       tried([A], WELL);
-      expect(health.isOpen(A)).to.equal(false);
+      expect(isOpen(A)).to.equal(false);
       strays('a', 4);
-      expect(health.isOpen(A)).to.equal(false);
+      expect(isOpen(A)).to.equal(false);
       strays('a', 1);
-      expect(health.isOpen(A)).to.equal(true);
+      expect(isOpen(A)).to.equal(true);
     });
   });
 
@@ -108,7 +109,7 @@ describe('health of routes', () => {
     const opens = kind !== 'request';
     it(`${opens ? 'counts' : 'does not count'} a failure of kind ${kind}`, () => {
       for (let count = 0; count < 3; count += 1) tried([A], failure(kind));
-      expect(health.isOpen(A)).to.equal(opens);
+      expect(isOpen(A)).to.equal(opens);
       expect(changes.map((change) => change.kind)).to.deep.equal(opens ? [kind] : []);
     });
   }
@@ -123,9 +124,9 @@ describe('health of routes', () => {
     fails(A, 2);
     tried([A], { type: 'gone' });
     tried([A], undefined);
-    expect(health.isOpen(A)).to.equal(false);
+    expect(isOpen(A)).to.equal(false);
     fails(A, 1);
-    expect(health.isOpen(A)).to.equal(true);
+    expect(isOpen(A)).to.equal(true);
   });
 
   describe('that is open', () => {
@@ -160,9 +161,9 @@ describe('health of routes', () => {
       now += 1_000;
       const probe = health.begin(ALL);
       probe.first();
-      expect([health.isOpen(A), first()]).to.deep.equal([true, 'a']);
+      expect([isOpen(A), first()]).to.deep.equal([true, 'a']);
       probe.end(WELL);
-      expect(health.isOpen(A)).to.equal(false);
+      expect(isOpen(A)).to.equal(false);
     });
 
     it('does not close after answers that break off', () => {
@@ -196,7 +197,7 @@ describe('health of routes', () => {
       now += 1;
       fails(C, 3);
       old.end(WELL);
-      expect(health.isOpen(C)).to.equal(true);
+      expect(isOpen(C)).to.equal(true);
     });
 
     it('is tried anyway if there is no other route, and may close', () => {
@@ -220,8 +221,18 @@ describe('health of routes', () => {
       expect([first(left), first(left.slice(0, 2)), first([B])]).to.deep.equal(['a', 'c', 'b']);
     });
 
+    it('says since when it fails, at what, and when it was last seen to fail', () => {
+      now += 60_000;
+      expect(health.findOutage(A)).to.deep.equal({ kind: 'server', openMs: 60_000, failedMs: 0 });
+      tried([A], failure('timeout'), 500);
+      now += 100;
+      expect(health.findOutage(A)).to.deep.equal({ kind: 'timeout', openMs: 60_600, failedMs: 60_500 });
+      tried([A], WELL);
+      expect(health.findOutage(A)).to.equal(undefined);
+    });
+
     it('is shared by all models that use it', () => {
-      expect(health.isOpen({ upstream: 'a', key: A.key })).to.equal(true);
+      expect(isOpen({ upstream: 'a', key: A.key })).to.equal(true);
       expect(first([{ ...A }, { ...B }])).to.equal('b');
     });
   });

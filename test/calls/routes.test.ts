@@ -52,7 +52,7 @@ describe('the routes of a call', () => {
     const ours: Ending<string> = { type: 'error', fault: fault('result_not_kept') };
     ends = { a: ours, b: WELL, c: WELL };
     for (let call = 0; call < 5; call += 1) expect([await ask(), asked.join('')]).to.deep.equal([ours, 'a']);
-    expect(ROUTES.map((route) => health.isOpen(route))).to.deep.equal([false, false, false]);
+    expect(ROUTES.map(health.findOutage)).to.deep.equal([undefined, undefined, undefined]);
   });
 
   it('are tried last while they fail, and all are tried before a call fails', async () => {
@@ -145,6 +145,6 @@ describe('the routes of a call', () => {
         expect(ending.type).to.equal(reason === GONE ? 'gone' : 'error');
       }
     }
-    expect(health.isOpen(ROUTES[0] as RouteRef)).to.equal(false);
+    expect(health.findOutage(ROUTES[0] as RouteRef)).to.equal(undefined);
   });
 });

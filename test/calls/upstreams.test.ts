@@ -6,17 +6,31 @@ const route = (key: string, upstream: string) => ({ key, upstream });
 const keys = { keys: 1 };
 
 describe('upstreams', () => {
-  it('count the routes of all models once, and the open ones', () => {
+  it('count the routes of all models once, and name the models of the open ones', () => {
     const [first, second, third] = [route('a/x', 'a'), route('a/y', 'a'), route('b/x', 'b')] as const;
+    const outage = { kind: 'server', openMs: 5, failedMs: 3 } as const;
     const facts = {
-      catalog: () => ({ models: [{ routes: [first, third] }, { routes: [first, second] }] }),
+      catalog: () => ({
+        models: [
+          { id: 'x', routes: [first, third] },
+          { id: 'xy', routes: [first, second] },
+        ],
+      }),
       keyHealth: () => new Map(['a', 'b', 'unused'].map((name) => [name, keys])),
-      health: { isOpen: ({ key }: typeof first) => key === 'a/y' },
+      health: { findOutage: ({ key }: typeof first) => (key === 'b/x' ? undefined : outage) },
     };
     expect(listUpstreamHealth(facts as unknown as UpstreamFacts)).to.deep.equal([
-      { upstream: 'a', routes: 2, routesOpen: 1, keys },
-      { upstream: 'b', routes: 1, routesOpen: 0, keys },
-      { upstream: 'unused', routes: 0, routesOpen: 0, keys },
+      {
+        upstream: 'a',
+        routes: 2,
+        outages: [
+          { ...outage, models: ['x', 'xy'] },
+          { ...outage, models: ['xy'] },
+        ],
+        keys,
+      },
+      { upstream: 'b', routes: 1, outages: [], keys },
+      { upstream: 'unused', routes: 0, outages: [], keys },
     ]);
   });
 

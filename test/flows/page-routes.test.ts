@@ -47,10 +47,10 @@ describe('routes of models that the catalog has', () => {
   const plain = (text: string) => text.replaceAll(/<[^>]+>/g, ' ').replaceAll(/[\s\u00a0]+/g, ' ');
   const go = (page: string, path: string, fields: Readonly<Record<string, string>>) =>
     operator.post(path, { ...hiddenFields(page, path), ...fields });
-  const call = (model: string) =>
+  const call = (model: string, content = 'Hi') =>
     send(test.url + CHAT, {
       key: account.key,
-      body: { model, messages: [{ role: 'user', content: 'Hi' }], max_tokens: 1000 },
+      body: { model, messages: [{ role: 'user', content }], max_tokens: 1000 },
     });
   const part = async () => JSON.parse((await test.store.catalogVersions.page({ limit: 1 }))[0]?.text ?? '');
   const choose = async (upstream: string, model: string) => {
@@ -100,6 +100,9 @@ describe('routes of models that the catalog has', () => {
     second.behave(chatAnswer('Hello.', { input: 1000, output: 1000 }));
     const paid = await call('gpt-z');
     expect([paid.status, paid.json.billing?.charged_rub]).to.deep.equal([200, 2.2]);
+    for (const content of ['How are you?', 'Who are you?']) await call('gpt-z', content);
+    const state = plain((await operator.get('/admin/upstreams/vendor-one')).text);
+    expect(state).to.match(/Routes paused after failures: 1 of 1\. .* gpt-z: overloaded, since \d/);
     const dear = {
       'input-0': '2',
       'output-0': '8',

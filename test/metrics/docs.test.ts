@@ -33,7 +33,7 @@ async function scrape(): Promise<string> {
     catalog: () => none,
     catalogFailure: () => undefined,
     ping: async () => undefined,
-    upstreams: () => [{ upstream: 'up', routes: 1, routesOpen: 0, keys: { keys: 1, rate: 0, auth: 0, quota: 0 } }],
+    upstreams: () => [{ upstream: 'up', routes: 1, outages: [], keys: { keys: 1, rate: 0, auth: 0, quota: 0 } }],
   });
   const notes = { model: 'm', first_ms: 1, doubt: 'none came' };
   metrics.onRequestEnd({ method: 'post', route: '/', status: 200, ms: 1, aborted: false, bytes: 0, notes });

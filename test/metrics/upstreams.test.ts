@@ -11,7 +11,8 @@ const RESTING = 'tollgate_upstream_keys_resting';
 
 describe('upstream metrics', () => {
   const healthOf = (upstream: string, routesOpen: number, rate: number): UpstreamHealth => {
-    return { upstream, routes: 3, routesOpen, keys: { keys: 4, rate, auth: 1, quota: 0 } };
+    const outage = { models: ['m'], kind: 'server', openMs: 5, failedMs: 0 } as const;
+    return { upstream, routes: 3, outages: Array(routesOpen).fill(outage), keys: { keys: 4, rate, auth: 1, quota: 0 } };
   };
 
   it('count a route each time it opens, and not when it closes', async () => {

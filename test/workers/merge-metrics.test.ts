@@ -24,7 +24,14 @@ describe('metrics of workers', () => {
       catalog: () => none,
       catalogFailure: () => (storeUp ? undefined : new Error('a mistake')),
       ping: () => (storeUp ? Promise.resolve() : Promise.reject(new Error('down'))),
-      upstreams: () => [{ upstream: 'up', routes: 2, routesOpen: 1, keys: { keys: 1, rate: 0, auth: 0, quota: 0 } }],
+      upstreams: () => [
+        {
+          upstream: 'up',
+          routes: 2,
+          outages: [{ models: ['m'], kind: 'server', openMs: 5, failedMs: 0 }],
+          keys: { keys: 1, rate: 0, auth: 0, quota: 0 },
+        },
+      ],
     });
     return metrics;
   }

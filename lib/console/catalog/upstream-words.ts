@@ -25,6 +25,7 @@ export const UPSTREAM_WORDS = defineWords({
     pausedKeys: (paused: string, all: string, why: string) => `Keys paused: ${paused} of ${all}. ${why}`,
     pausedRoutes: (paused: string, all: string) =>
       `Routes paused after failures: ${paused} of ${all}. Calls take other routes if there are any; each paused route is tried again automatically.`,
+    outage: (models: string, why: string, since: string) => `${models}: ${why}, since ${since}.`,
     whyPaused: {
       rate: 'The vendor limits their rate; they are used again within minutes.',
       auth: 'The vendor does not accept them: replace them, or give them the rights they lack.',
@@ -105,6 +106,7 @@ export const UPSTREAM_WORDS = defineWords({
     pausedKeys: (paused: string, all: string, why: string) => `Ключей на паузе: ${paused} из ${all}. ${why}`,
     pausedRoutes: (paused: string, all: string) =>
       `Маршрутов на паузе после сбоев: ${paused} из ${all}. Запросы идут по другим маршрутам, если они есть; каждый маршрут проверяется снова автоматически.`,
+    outage: (models: string, why: string, since: string) => `${models}: ${why}, с ${since}.`,
     whyPaused: {
       rate: 'Провайдер ограничил частоту запросов; через несколько минут ключи снова будут работать.',
       auth: 'Провайдер их не принимает: замените ключи или дайте им недостающие права.',

@@ -174,8 +174,8 @@ const STUCK_MAX = 100;
 /** Longer than any lease: only holds of dead processes are looked for. */
 const LEASE_MAX_MS = DAY_MS;
 
-function isTroubled({ routesOpen, keys: { keys: _, ...faults } }: UpstreamHealth): boolean {
-  return routesOpen > 0 || Object.values(faults).some((count) => count > 0);
+function isTroubled({ outages, keys: { keys: _, ...faults } }: UpstreamHealth): boolean {
+  return outages.length > 0 || Object.values(faults).some((count) => count > 0);
 }
 
 function ledgerText({ language, format }: UserVisit, last: LastAudit | undefined): string {

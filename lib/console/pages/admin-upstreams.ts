@@ -1,5 +1,6 @@
 // The upstreams of the catalog with their state, for an operator, and a form that adds one.
 import { basename } from 'node:path';
+import { FAILURE_WORDS } from '../../alerts/failure-words.ts';
 import { hideAddressSecrets } from '../../base/address-secrets.ts';
 import { LAYER_FILE } from '../../catalog/layer.ts';
 import { setUpstream } from '../../catalog/layer-edits.ts';
@@ -92,7 +93,7 @@ function upstreamTable(visit: UserVisit, caption: string, names: readonly string
     const known = health.get(name);
     const { keys = 0, ...faults } = known?.keys ?? {};
     const resting = Object.values(faults).reduce((sum, count) => sum + count, 0);
-    const counts = known ? [known.routes, known.routesOpen, keys, resting] : [0, 0, 0, 0];
+    const counts = known ? [known.routes, known.outages.length, keys, resting] : [0, 0, 0, 0];
     return [
       html`<a href="${PATH}/${encodeURIComponent(name)}">${name}</a>`,
       html`<code>${file.upstreams[name]?.plugin ?? ''}</code>`,
@@ -109,11 +110,17 @@ export function pauseMessages({ services, language, format }: UserVisit, name: s
   const words = UPSTREAM_WORDS[language];
   const known = services.upstreams().find(({ upstream }) => upstream === name);
   if (!known) return [];
-  const { keys, routes, routesOpen } = known;
+  const { keys, routes, outages } = known;
   const paused = KEY_FAULTS.filter((kind) => keys[kind] > 0).map((kind) =>
     words.pausedKeys(format.number(keys[kind]), format.number(keys.keys), words.whyPaused[kind]),
   );
-  if (routesOpen > 0) paused.push(words.pausedRoutes(format.number(routesOpen), format.number(routes)));
+  if (outages.length > 0) {
+    paused.push(words.pausedRoutes(format.number(outages.length), format.number(routes)));
+    const lines = outages.map(({ models, kind, openMs }) =>
+      words.outage(models.join(', '), FAILURE_WORDS[language][kind ?? 'plugin'], format.time(Date.now() - openMs)),
+    );
+    paused.push(...new Set(lines));
+  }
   return paused.map((text) => message('error', text));
 }
 
