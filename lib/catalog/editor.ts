@@ -39,6 +39,7 @@ export type SaveResult =
 export interface CatalogEditor {
   /** Whether keys can be kept: `SECRETS_KEY` is set. */
   readonly keepsSecrets: boolean;
+  /** Has this gateway load it first, so that what pages show of the catalog is not older. */
   read(): Promise<Draft>;
   /** Loads a part like a start, and uses it for nothing. */
   tryPart(part: LayerPart, secrets?: NewSecrets): Promise<LayerTrial>;
@@ -53,7 +54,7 @@ export interface CatalogEditor {
 
 interface EditorOptions {
   readonly store: Pick<Store, 'catalogVersions' | 'settings'>;
-  readonly live: Pick<LiveCatalog, 'tryLayer' | 'reload'>;
+  readonly live: Pick<LiveCatalog, 'tryLayer' | 'loadLayer' | 'reload'>;
   readonly keepsSecrets: boolean;
   readonly now?: () => number;
 }
@@ -64,7 +65,9 @@ export function createCatalogEditor({ store, live, keepsSecrets, now = Date.now 
 
   async function read(): Promise<Draft> {
     const [latest] = await catalogVersions.page({ limit: 1 });
-    return latest ? { version: latest.seq, part: JSON.parse(latest.text) } : { version: 0, part: {} };
+    if (!latest) return { version: 0, part: {} };
+    await live.loadLayer(latest.seq);
+    return { version: latest.seq, part: JSON.parse(latest.text) };
   }
 
   async function tryPart(part: LayerPart, secrets: NewSecrets = {}): Promise<LayerTrial> {

@@ -71,6 +71,8 @@ export interface LiveCatalog {
   made(): CatalogParts;
   /** Loads another version of the part from pages, like a start, and uses it for nothing. */
   tryLayer(layer: Omit<CatalogLayer, 'version'>): Promise<LayerTrial>;
+  /** Reloads if the part from pages has this version and no reload has tried it, or a later one. */
+  loadLayer(version: number): Promise<void>;
   /** Reloads the files, one reload at a time. A bad edit is logged, and the old catalog stays in force. */
   reload(): Promise<boolean>;
   /** Reloads when a file changes. */
@@ -278,6 +280,10 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
       plugins: sections.upstreams.plugins,
     }),
     tryLayer: (candidate) => oneAtATime(async () => tryLayer(candidate, loaded)),
+    loadLayer: (version) =>
+      oneAtATime(async () => {
+        if (version > (layer?.version ?? 0)) await reloadNow();
+      }),
     keyHealth: () => new Map([...loaded.upstreams].map(([name, { open }]) => [name, open.keyHealth()])),
     reload,
     watch,

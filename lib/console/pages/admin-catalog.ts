@@ -122,12 +122,12 @@ export const adminCatalog = page({
 async function catalogPage(visit: UserVisit, notice?: Html): Promise<Page> {
   const { services, language } = visit;
   const words = WORDS[language];
+  const { version } = await services.catalogEditor.read();
   const { warnings, retired } = services.catalog();
   const retiredRows = [...retired].map(([id, replacement]) => [id, replacement]);
   const bar = catalogBar(visit);
   const rates = await listRates(visit);
   const lists = await listPriceLists(visit);
-  const { version } = await services.catalogEditor.read();
   const body = html`${notice}${savedMessage(visit)}${await failureMessage(visit)}${bar ?? html`<p>${words.edit} <code>tollgate catalog check</code> ${words.check}</p>`}
 ${warnings.length > 0 && html`<h2>${words.warnings}</h2>${warnings.map((warning) => message('error', describeWarning(language, warning)))}`}
 ${modelTables(visit)}

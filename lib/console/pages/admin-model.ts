@@ -1,6 +1,7 @@
 // One model of the catalog, for an operator: its price, its aliases, whether it is sold, the cost of routes that pages have
 // added and, if pages have added it, what it can do; previewed before it is saved.
 import { fault } from '../../base/faults.ts';
+import type { Draft } from '../../catalog/editor.ts';
 import {
   changeModel,
   type LayerModel,
@@ -75,7 +76,7 @@ export const adminModel = page({
 
 export const getModelPath = (id: string) => `/admin/catalog/model?id=${encodeURIComponent(id)}`;
 
-interface Looked {
+interface Looked extends Draft {
   readonly id: string;
   readonly entry: ModelEntry;
   /** Its place in the catalog, as `models[0]`. */
@@ -83,13 +84,14 @@ interface Looked {
   readonly model: Model | undefined;
 }
 
-function findModel({ query, services }: UserVisit): Looked {
+async function findModel({ query, services }: UserVisit): Promise<Looked> {
+  const draft = await services.catalogEditor.read();
   const id = query.get('id') ?? '';
   const { models } = services.catalogParts().file;
   const at = models.findIndex((model) => model.id === id);
   const entry = models[at];
   if (!entry) throw fault('not_found');
-  return { id, entry, place: `models[${at}]`, model: services.catalog().byName.get(id) };
+  return { ...draft, id, entry, place: `models[${at}]`, model: services.catalog().byName.get(id) };
 }
 
 /** A model that pages have added. */
@@ -100,8 +102,7 @@ function findOwn(part: LayerPart, id: string): LayerModel | undefined {
 async function decide(visit: UserVisit, sent: Form): Promise<Answer> {
   const { services, language } = visit;
   const { problems, preview, saveText } = MODEL_WORDS[language];
-  const { id, entry } = findModel(visit);
-  const { part } = await services.catalogEditor.read();
+  const { id, entry, part } = await findModel(visit);
   const own = findOwn(part, id);
   const before = { aliases: part.overrides?.[id]?.aliases ? [] : entry.aliases, isOwn: own !== undefined };
   const change = readChange(sent, { type: entry.type, before });
@@ -146,8 +147,7 @@ interface Saving {
 
 async function save(visit: UserVisit, sent: Form, { next, action }: Saving): Promise<Answer> {
   const { services, signedIn } = visit;
-  const { id } = findModel(visit);
-  const { part } = await services.catalogEditor.read();
+  const { id, part } = await findModel(visit);
   const saved = await services.catalogEditor.save({
     seen: Number(sent.text('seen')),
     part: next(part, id),
@@ -172,9 +172,8 @@ interface Shown {
 async function modelPage(visit: UserVisit, shown: Shown = {}): Promise<Page> {
   const { services, language } = visit;
   const words = MODEL_WORDS[language];
-  const looked = findModel(visit);
-  const { id, entry, place } = looked;
-  const { version, part } = await services.catalogEditor.read();
+  const looked = await findModel(visit);
+  const { id, entry, place, version, part } = looked;
   const routes = entry.routes.map(({ upstream, model }) => `${upstream}: ${model}`).join(', ');
   const facts = definitionList([
     [words.type, words.types[entry.type] ?? entry.type],
@@ -197,7 +196,7 @@ ${shown.mark && html`<h2>${words.now}</h2>`}${facts}
 ${lossMessages(visit, id)}
 ${priceTable(visit, services.catalog(), [id])}
 <h2>${words.change}</h2>
-${changeForm(visit, looked, { part, seen, ...shown })}
+${changeForm(visit, looked, { seen, ...shown })}
 ${isChanged && undo}`;
   return { title: `${words.title} ${id}`, body };
 }
@@ -209,11 +208,10 @@ function lossMessages({ services, language }: UserVisit, id: string): readonly H
 }
 
 interface Changing extends Shown {
-  readonly part: LayerPart;
   readonly seen: Html;
 }
 
-function changeForm(visit: UserVisit, { id, entry }: Looked, { part, seen, sent, mark }: Changing): Html {
+function changeForm(visit: UserVisit, { id, entry, part }: Looked, { seen, sent, mark }: Changing): Html {
   const words = MODEL_WORDS[visit.language];
   const own = findOwn(part, id);
   const price = (own ? entry.price : part.overrides?.[id]?.price) as Readonly<Record<string, unknown>> | undefined;

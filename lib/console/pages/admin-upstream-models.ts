@@ -26,7 +26,7 @@ import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import type { UserVisit } from '../visit.ts';
-import { readUpstreamName } from './admin-upstream.ts';
+import { findUpstream } from './admin-upstream.ts';
 
 const LIST_MS = 20_000;
 const SHOWN_MAX = 300;
@@ -35,7 +35,7 @@ const MARKUP = '1.3';
 export const adminUpstreamModels = page({
   path: '/admin/upstreams/{name}/models',
   who: 'operator',
-  get: (visit) => ({ to: `/admin/upstreams/${encodeURIComponent(readUpstreamName(visit))}` }),
+  get: async (visit) => ({ to: `/admin/upstreams/${encodeURIComponent((await findUpstream(visit)).name)}` }),
   post(visit, sent) {
     switch (sent.text('step')) {
       case 'list':
@@ -71,7 +71,7 @@ async function listPage(visit: UserVisit, sent: Form, problem?: Html): Promise<P
   const { language } = visit;
   const words = MODEL_WORDS[language];
   const { noList, listFailed } = UPSTREAM_WORDS[language];
-  const name = readUpstreamName(visit);
+  const { name } = await findUpstream(visit);
   let notice: Html | undefined;
   let found: readonly VendorModel[] = [];
   try {
@@ -123,7 +123,7 @@ ${select(
 }
 
 async function choose(visit: UserVisit, sent: Form): Promise<Page> {
-  const chosen = readChosen(sent, listTypes(visit, readUpstreamName(visit)));
+  const chosen = readChosen(sent, listTypes(visit, (await findUpstream(visit)).name));
   if (typeof chosen !== 'string') return pricePage(visit, { chosen, sent });
   const problem = message('error', MODEL_WORDS[visit.language].problems[chosen]);
   return { ...(await listPage(visit, sent, problem)), status: 400 };
@@ -139,8 +139,7 @@ interface Priced {
 
 async function pricePage(visit: UserVisit, priced: Priced): Promise<Page> {
   const words = MODEL_WORDS[visit.language];
-  const name = readUpstreamName(visit);
-  const { version } = await visit.services.catalogEditor.read();
+  const { name, version } = await findUpstream(visit);
   const body = html`${priced.notice}${priced.preview?.shown}<p class="hint">${words.pricesText}</p>
 ${priceForm(visit, name, version, priced)}`;
   return { title: words.costsTitle(name), body };
@@ -199,7 +198,7 @@ function placeModels(
 async function decide(visit: UserVisit, sent: Form): Promise<Answer> {
   const { services, language, signedIn } = visit;
   const { problems, saveText, preview: previewTitle } = MODEL_WORDS[language];
-  const name = readUpstreamName(visit);
+  const { name, part } = await findUpstream(visit);
   const chosen = readChosen(sent, listTypes(visit, name));
   if (typeof chosen === 'string') throw fault('stale_form');
   const refuse = async (notice: Html) => ({ ...(await pricePage(visit, { chosen, sent, notice })), status: 400 });
@@ -210,7 +209,6 @@ async function decide(visit: UserVisit, sent: Form): Promise<Answer> {
   });
   const models = readNewModels(sent, chosen, { upstream: name, findKnown });
   if (typeof models === 'string') return refuse(message('error', problems[models]));
-  const { part } = await services.catalogEditor.read();
   const known = sent.has('join') ? file.models : [];
   const next = placeModels(part, models, known);
   if (next === 'served') return refuse(message('error', problems[next]));

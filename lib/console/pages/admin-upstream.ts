@@ -1,6 +1,7 @@
 // One upstream, for an operator: its state, a test, models to add, and its settings if pages have added it.
 import { hideAddressSecrets } from '../../base/address-secrets.ts';
 import { fault } from '../../base/faults.ts';
+import type { Draft } from '../../catalog/editor.ts';
 import { type LayerUpstream, removeUpstream, setUpstream } from '../../catalog/layer-edits.ts';
 import { audit } from '../audit.ts';
 import { describeRefusal, failureMessage, SAVED, savedMessage } from '../catalog/save-words.ts';
@@ -35,15 +36,20 @@ export const adminUpstream = page({
   },
 });
 
-/** Throws 404 for a name that the catalog does not have. */
-export function readUpstreamName({ request, services }: UserVisit): string {
+interface NamedUpstream extends Draft {
+  readonly name: string;
+}
+
+/** The upstream of the path. Throws 404 for a name that the catalog does not have. */
+export async function findUpstream({ request, services }: UserVisit): Promise<NamedUpstream> {
+  const draft = await services.catalogEditor.read();
   const name = String(request.params.name);
   if (!Object.hasOwn(services.catalogParts().file.upstreams, name)) throw fault('not_found');
-  return name;
+  return { ...draft, name };
 }
 
 async function testByForm(visit: UserVisit, sent: Form): Promise<Answer> {
-  const name = readUpstreamName(visit);
+  const { name } = await findUpstream(visit);
   const result = await testUpstream(visit, name, sent.text('model'));
   await audit(visit, { action: 'upstream.test', target: name, detail: { model: sent.text('model') } });
   return upstreamPage(visit, { notice: result, model: sent.text('model') });
@@ -52,8 +58,7 @@ async function testByForm(visit: UserVisit, sent: Form): Promise<Answer> {
 async function changeByForm(visit: UserVisit, sent: Form): Promise<Answer> {
   const { services, language, signedIn } = visit;
   const words = UPSTREAM_WORDS[language];
-  const name = readUpstreamName(visit);
-  const { part, before } = await readOwn(visit, name);
+  const { name, part, before } = await findOwn(visit);
   const wanted = readChangedUpstream(name, before, sent);
   if (typeof wanted === 'string')
     return refuse(visit, { sent, text: words.problems[wanted], field: PROBLEM_FIELDS[wanted] });
@@ -75,8 +80,7 @@ async function changeByForm(visit: UserVisit, sent: Form): Promise<Answer> {
 
 async function removeByForm(visit: UserVisit, sent: Form): Promise<Answer> {
   const { services, signedIn } = visit;
-  const name = readUpstreamName(visit);
-  const { part } = await readOwn(visit, name);
+  const { name, part } = await findOwn(visit);
   const saved = await services.catalogEditor.save({
     seen: Number(sent.text('seen')),
     part: removeUpstream(part, name),
@@ -89,11 +93,11 @@ async function removeByForm(visit: UserVisit, sent: Form): Promise<Answer> {
 }
 
 /** Throws 404 for an upstream that a file defines. */
-async function readOwn({ services }: UserVisit, name: string) {
-  const { part } = await services.catalogEditor.read();
-  const before = part.upstreams?.[name];
+async function findOwn(visit: UserVisit) {
+  const found = await findUpstream(visit);
+  const before = found.part.upstreams?.[found.name];
   if (!before) throw fault('not_found');
-  return { part, before };
+  return { ...found, before };
 }
 
 async function refuse(visit: UserVisit, refused: Refused, notice?: Html): Promise<Page> {
@@ -107,9 +111,8 @@ async function upstreamPage(
 ): Promise<Page> {
   const { services, language, format } = visit;
   const words = UPSTREAM_WORDS[language];
-  const name = readUpstreamName(visit);
+  const { name, version, part } = await findUpstream(visit);
   const { file, upstreams } = services.catalogParts();
-  const { version, part } = await services.catalogEditor.read();
   const open = upstreams.get(name);
   const facts = definitionList([
     [words.plugin, html`<code>${file.upstreams[name]?.plugin ?? ''}</code>`],

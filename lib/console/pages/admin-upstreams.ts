@@ -28,6 +28,7 @@ export const adminUpstreams = page({
   async post(visit, sent) {
     const { services, language, signedIn } = visit;
     const { problems } = UPSTREAM_WORDS[language];
+    const { part } = await services.catalogEditor.read();
     const wanted = readNewUpstream(sent);
     const refuseField = (problem: UpstreamProblem) =>
       refuse(visit, { sent, text: problems[problem], field: PROBLEM_FIELDS[problem] });
@@ -36,7 +37,6 @@ export const adminUpstreams = page({
     if (Object.hasOwn(services.catalogParts().file.upstreams, name)) return refuseField('taken');
     if (Object.keys(secrets).length > 0 && !services.catalogEditor.keepsSecrets)
       return refuse(visit, { sent, text: UPSTREAM_WORDS[language].noSecretsKey, field: 'key' });
-    const { part } = await services.catalogEditor.read();
     const saved = await services.catalogEditor.save({
       seen: Number(sent.text('seen')),
       part: setUpstream(part, name, upstream),
