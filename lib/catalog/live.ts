@@ -203,6 +203,7 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
     let isRead = false;
     try {
       layer = await options.layer?.read();
+      await rememberPrices();
       isRead = true;
       next = load(options, { sections, layer, before, pricesBefore });
       await recordRealMoneyUpstream(options, next, before);
@@ -218,6 +219,12 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
     }
     if (next) discard(listFresh(next, before));
     return undefined;
+  }
+
+  /** Another gateway may have loaded versions that this one has missed, and a price of theirs may be the one that stays. */
+  async function rememberPrices(): Promise<void> {
+    if (recordInPolls !== undefined) await record(loaded.catalog);
+    pricesBefore = new Map([...pricesBefore, ...((await history?.readPrices()) ?? [])]);
   }
 
   async function report(problem: LayerFailure): Promise<void> {

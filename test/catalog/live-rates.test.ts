@@ -99,6 +99,24 @@ for (const kind of longer([SQLITE], STORES)) {
       expect(stage.losses.at(-1)).to.deep.equal([]);
     });
 
+    it('below cost leave a price that only another gateway had in force, as a start would', async () => {
+      models();
+      usd(['70', '2026-11-01']);
+      await load();
+      const other = new CatalogStage();
+      other.folder = stage.folder;
+      models({ price: { ...TEXT.price, input: '39' } });
+      await other.load({ history: history(), now: () => now });
+      // This one sees both edits at once.
+      usd(['80', '2026-11-01']);
+      try {
+        for (const { live } of [other, stage]) expect(await live.reload()).to.equal(true);
+        for (const each of [other, stage]) expect(each.model().price.input).to.equal(39_000_000n);
+      } finally {
+        await other.live.close();
+      }
+    });
+
     it('below cost refuse a reload that edits the price', async () => {
       models();
       usd(['80', '2026-11-01']);
