@@ -38,5 +38,7 @@ export function findAlert({ kind, status }: UpstreamFault): string | undefined {
   if (kind === 'auth') return 'an upstream refuses our key';
   if (kind === 'quota') return 'our account at an upstream is out of money or quota';
   if (kind === 'missing') return 'an upstream does not know what a route asks for: its model, path or parameters';
+  // Local servers refuse what is too long with a 500.
+  if (kind === 'request') return undefined;
   return status !== undefined && status >= 500 ? 'an upstream is failing on its side' : undefined;
 }

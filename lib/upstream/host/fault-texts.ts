@@ -75,6 +75,10 @@ export const NO_MODEL = joinRows(
   /request (was sent )?to (an )?https (port|server)/,
   /cannot post/,
   /invalid url/,
+  // More inputs of an embedding than `inputsMax` should let through.
+  /too many inputs\b/,
+  /\bbatch size\b.{0,30}(\binvalid\b|> maximum)/,
+  /at most \d+ requests can be in one batch/,
   /模型不存在/,
 );
 
@@ -148,6 +152,9 @@ export const CAUSES: readonly (readonly [about: RefusalCause, text: RegExp])[] =
       /range of (max_tokens|input length)/,
       /less than (\d+ tokens|max_seq_len)/,
       /\brequest (too large|payload size exceeds)/,
+      /\bmax \d+ tokens per request/,
+      /\btoo large to process\b/,
+      /\btoo big compared to kv size/,
       /上下文长度/,
       /长度超/,
       /超长/,
@@ -155,6 +162,14 @@ export const CAUSES: readonly (readonly [about: RefusalCause, text: RegExp])[] =
     ),
   ],
 ];
+
+/** Local servers call what is too long for them a failure of their own. */
+export const TOO_LONG_AT_500 = joinRows(
+  /\binput\b.{0,20} is too large to process\b/,
+  /\btoo big compared to kv size/,
+  /context (length|window|size)\b.{0,40}\bexceed/,
+  /\bexceed\w*\b.{0,40}\bcontext (length|window|size)/,
+);
 
 /** Of a 403: said of what was sent, or of who sent it. */
 export const MODERATED = joinRows(

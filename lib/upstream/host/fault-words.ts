@@ -15,6 +15,7 @@ import {
   SPENT,
   TOO_BUSY,
   TOO_FAST,
+  TOO_LONG_AT_500,
 } from './fault-texts.ts';
 
 /** What an error message is about. */
@@ -43,7 +44,8 @@ const WORDS: FaultWords = {
     capacity_exceeded serveroverloaded provider_overloaded insufficient_system_resource no_available_channel
     model_not_ready unavailable_error slow_down`,
   timeout: 'timeout timeout_error request_timeout gateway_timeout deadline_exceeded',
-  length: 'context_length_exceeded exceed_context_size_error request_too_large string_above_max_length',
+  length:
+    'context_length_exceeded exceed_context_size_error request_too_large string_above_max_length max_tokens_per_request',
   content: `content_filter content_filter_error content_policy_violation image_content_policy_violation moderation
     moderation_blocked data_inspection_failed datainspectionfailed responsibleaipolicyviolation cyber_policy bio_policy
     misalignment_policy_violation censorship_blocked new_sensitive`,
@@ -146,6 +148,7 @@ export function createJudge(
     // Many servers report their operator's mistakes as a bad request: the text says more than the status.
     const told = status === undefined || status < 500 ? classifyText(message) : undefined;
     if (told !== undefined && (!TOLD_BY_STATUS.has(status) || told === 'quota')) return told;
+    if (status === 500 && TOO_LONG_AT_500.test(text)) return 'length';
     if (status === CAPACITY_EXCEEDED) return 'overloaded';
     if (status === TOO_LARGE) return 'length';
     if (status !== undefined) return classifyStatus(status);

@@ -24,7 +24,8 @@ const CODES: Meanings = {
     ServiceUnavailableException service_not_available UNAVAILABLE capacity_exceeded ServerOverloaded
     provider_overloaded insufficient_system_resource no_available_channel model_not_ready unavailable_error slow_down`,
   timeout: 'timeout timeout_error request_timeout gateway_timeout DEADLINE_EXCEEDED',
-  'request/length': 'context_length_exceeded exceed_context_size_error request_too_large string_above_max_length',
+  'request/length':
+    'context_length_exceeded exceed_context_size_error request_too_large string_above_max_length max_tokens_per_request',
   'request/content': `content_filter content_filter_error content_policy_violation image_content_policy_violation
     moderation moderation_blocked data_inspection_failed DataInspectionFailed ResponsibleAIPolicyViolation
     cyber_policy bio_policy misalignment_policy_violation censorship_blocked new_sensitive`,
@@ -124,6 +125,10 @@ const SENTENCES: Meanings = {
     Invalid JSON payload received. Unknown name "prompt_cache_key": Cannot find field.
     The plain HTTP request was sent to HTTPS port
     Client sent an HTTP request to an HTTPS server.
+    Too many inputs in request, split into more batches.
+    Value error, batch size is invalid, it should not be larger than 10.: input.contents
+    input batch size 473 > maximum allowed batch size 64
+    BatchEmbedContentsRequest.requests: at most 100 requests can be in one batch
     "auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set
     模型不存在`,
   rate: `Rate limit exceeded, please try again later
@@ -235,6 +240,10 @@ const SENTENCES: Meanings = {
     Request too large for model x on tokens per min (TPM): Limit 6000
     Request payload size exceeds the limit: 20971520 bytes.
     The decoder prompt (length 9000) is longer than the maximum model length of 8192.
+    Requested 673477 tokens, max 300000 tokens per request
+    Too many tokens overall, split into more batches.
+    input (681 tokens) is too large to process. increase the physical batch size (current batch size: 512)
+    Input prompt is too big compared to KV size. Please try increasing KV size.
     message_too_long
     token数超过限制
     Prompt 超长

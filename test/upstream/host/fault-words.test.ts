@@ -75,6 +75,13 @@ describe('faults by what an upstream says', () => {
     [404, 'a page', 'missing'],
     [409, error('conflict'), 'request'],
     [413, 'a page', 'request/length'],
+    // Local servers call what is too long for them a failure of their own.
+    [500, error('input (681 tokens) is too large to process. increase the physical batch size', 500), 'request/length'],
+    [500, error('Input prompt is too big compared to KV size.', 500, 'server_error'), 'request/length'],
+    [500, error('Context size has been exceeded.', 500, 'server_error'), 'request/length'],
+    [500, { error: 'the input length exceeds the context length' }, 'request/length'],
+    [500, error('the request took too long', 500), 'server'],
+    [503, error('Context size has been exceeded.'), 'overloaded'],
     // A message may begin with what it says.
     [400, { error: 'context length exceeded' }, 'request/length'],
     [422, { detail: 'bad' }, 'request'],

@@ -95,6 +95,10 @@ describe('faults of upstreams', () => {
     });
   }
 
+  it('does not alert the operator of a refusal with status 500', () => {
+    expect(findAlert(upstreamFault('request', 'too long', { status: 500, about: 'length' }))).to.equal(undefined);
+  });
+
   for (const [status, kind] of statuses) {
     it(`takes status ${status} for ${kind}`, () => expect(classifyStatus(status)).to.equal(kind));
   }
