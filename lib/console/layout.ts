@@ -142,7 +142,7 @@ ${scriptsFor(body).map(
 <a class="skip" href="#content">${words.skip}</a>
 ${visit.services.sandbox && html`<aside class="sandbox" aria-label="${words.notice}">${sandboxWords(visit.language, visit.services)}</aside>`}
 <header${visit.path.startsWith('/admin') && html` class="many"`}>
-<a class="brand" href="${visit.signedIn ? '/account' : '/login'}">Tollgate</a>
+<a class="brand" href="${visit.signedIn ? linkTo(visit, '/account') : '/login'}">Tollgate</a>
 ${visit.signedIn && navigation(visit)}
 <div class="aside">${accountSwitch(visit)}${languages(visit)}${visit.signedIn && signOut(visit)}</div>
 </header>

@@ -309,7 +309,9 @@ describe('the page of keys', () => {
     const user = await test.store.users.find(owner.email);
     await test.store.users.join({ user: user?.id ?? '', account: second.id, role: 'owner' });
     const page = await owner.get(`/account/keys?account=${second.id}`);
-    expect(page.text).to.contain(`href="/account?account=${second.id}"`);
+    expect(page.text)
+      .to.contain(`<a href="/account?account=${second.id}">Overview`)
+      .and.to.contain(`<a class="brand" href="/account?account=${second.id}">`);
     await owner.submit(`/account/keys?account=${second.id}`, { name: 'of the second' });
     expect((await test.store.keys.list(second.id)).map(({ name }) => name)).to.include('of the second');
     // The other account does not have this key.
