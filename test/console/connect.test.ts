@@ -101,6 +101,15 @@ describe('the connect page', () => {
       .and.not.to.contain('data-again');
   });
 
+  it('keeps the chosen model and client beside a new key', async () => {
+    const chosen = `${PAGE}?model=sandbox-lite&client=codex`;
+    const { text } = await owner.submit(chosen, { name: 'chosen' });
+    const [key = ''] = KEY.exec(text) ?? [];
+    expect(text)
+      .to.contain(`OPENAI_API_KEY=${key}\nexport OPENAI_MODEL=sandbox-lite`)
+      .and.to.match(/id="codex" open/);
+  });
+
   it('refuses invalid names and an eleventh key', async () => {
     const full = await test.account();
     const other = await setUpOwner(test, full.id);

@@ -112,7 +112,7 @@ async function connectPage(visit: OwnerVisit, { key, name, problem }: PageState)
   const keys = (await listVisibleKeys(visit)).filter((row) => isActive(visit, row));
   const to = { ...listBases(visit), key: key ?? words.yourKey, model: model ?? '', small: models.at(-1) ?? '' };
   const issue = form(visit, {
-    action: linkTo(visit, '/account/connect'),
+    action: linkTo(visit, `/account/connect${keptQuery(visit)}`),
     fields: field({ name: 'name', label: words.name, value: name, hint: words.nameHint, error: problem }),
     button: words.issue,
   });
@@ -129,6 +129,13 @@ ${keySection(visit, keys)}
 <h2>${words.settings}</h2>
 ${model === undefined ? html`<p>${words.noModels}</p>` : settingsSection(visit, { models, to, hasKey: key !== undefined })}`;
   return { title: words.title, body };
+}
+
+/** The model and the client that were chosen stay chosen beside a new key. */
+function keptQuery({ query }: OwnerVisit): string {
+  const kept = ['model', 'client'].map((name) => [name, query.get(name) ?? ''] as const);
+  const chosen = new URLSearchParams(kept.filter(([, value]) => value !== '').map(([name, value]) => [name, value]));
+  return chosen.size === 0 ? '' : `?${chosen}`;
 }
 
 function listBases({ services }: OwnerVisit): Pick<Connection, 'v1' | 'api'> {
@@ -169,7 +176,7 @@ function keySection(visit: OwnerVisit, keys: readonly KeyRow[]): Html {
   ]);
   const waits = isFresh && newest.lastUsedAt === null;
   return html`<section id="arrived" aria-live="polite"${waits && html` data-again`}>
-${isFresh && html`<p class="message${!waits && html` done`}">${waits ? html`${words.notYet} <a href="${linkTo(visit, '/account/connect')}">${words.refresh}</a>` : words.arrived}</p>`}
+${isFresh && html`<p class="message${!waits && html` done`}">${waits ? html`${words.notYet} <a href="${linkTo(visit, `/account/connect${keptQuery(visit)}`)}">${words.refresh}</a>` : words.arrived}</p>`}
 ${table(words.keys, [{ title: words.name }, { title: words.key }, { title: words.used }], rows)}
 </section>
 <p class="hint">${words.seen}</p>`;
