@@ -166,6 +166,18 @@ describe('the usage page', () => {
     expect(mine).to.contain(`member=${member.id}`).and.contain('by=key');
     const keys = (await owner.get(mine)).text;
     expect(keys).to.contain('>laptop (…abcd)</a>').and.contain('₽7.00').and.not.contain('₽42.00');
+    const readFile = async (who: Visitor, lang: string) => {
+      const file = await who.get(`/account/usage.csv?from=${ago(3)}&to=${today}&by=member&lang=${lang}`);
+      return file.text.split('\r\n').map((line) => line.split(/[,;]/).slice(0, 3).join(' '));
+    };
+    expect(await readFile(owner, 'en')).to.deep.equal([
+      'member calls charged_rub',
+      'keys that no member created 5 42.00',
+      'ira@example.com 1 7.00',
+      '',
+    ]);
+    expect((await readFile(owner, 'ru'))[0]).to.equal('\ufeffучастник запросов списано_руб');
+    expect((await readFile(member, 'en'))[0]).to.equal('day calls charged_rub');
     const theirs = (await member.get('/account/usage?by=member')).text;
     expect(theirs).to.contain('₽7.00').and.not.contain('value="member"').and.not.contain('₽42.00');
   });

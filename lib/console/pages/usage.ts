@@ -1,6 +1,6 @@
 // The usage of an account: a stacked chart with its table by time, model, key and kind, also as CSV.
 import { fault } from '../../base/faults.ts';
-import { USAGE_GROUPS, type UsageGroup, type UsageReport, type UsageSum } from '../../ledger/usage.ts';
+import { mergeUsageRows, USAGE_GROUPS, type UsageReport, type UsageSum } from '../../ledger/usage.ts';
 import { type CountedUsage, catchUpUsage, readUsage, type UsageBehind } from '../../ledger/usage-fold.ts';
 import { findHourDay, hasSplitHours } from '../../money/days.ts';
 import { USAGE_UNITS } from '../../money/usage-units.ts';
@@ -79,11 +79,10 @@ function moreFields(
 ): Html {
   const words = WORDS[language];
   const people = owners.flatMap(({ id, name }) => (id === '' ? [] : [[id, name] as const]));
-  const groups: readonly UsageView['by'][] = owners.length > 0 ? [...USAGE_GROUPS, 'member'] : USAGE_GROUPS;
   const unit = SLOT_UNITS.find((name) => name === query.get('unit'));
   return html`${select(
     { name: 'by', label: words.by, chosen: by },
-    groups.map((group) => [group, words.groups[group]]),
+    listGroups(owners).map((group) => [group, words.groups[group]]),
   )}
 ${people.length > 0 && select({ name: 'member', label: words.member, all: words.all, chosen: query.get('member') ?? undefined }, people)}
 ${select(
@@ -102,13 +101,20 @@ function isSplit({ services, zone }: OwnerVisit, { from, to }: ChargeQuery): boo
 }
 
 /** The usage counted so far; the rest is counted next. */
-async function countedUsage(visit: OwnerVisit): Promise<CountedUsage> {
+async function countedUsage(
+  visit: OwnerVisit,
+  by: UsageView['by'],
+  owners: readonly KeyOwner[],
+): Promise<CountedUsage> {
   const { services, account, zone } = visit;
-  const owners = visit.query.has('member') ? await readKeyOwners(visit, await listVisibleKeys(visit)) : [];
   const { state: _, ...filter } = selectMember(visit, readChargeQuery(visit, USAGE_RANGE), owners).filter;
-  const report = await readUsage(services.store, account.id, { by: readGrouping(visit), zone, filter });
+  const isByMember = by === 'member';
+  const report = await readUsage(services.store, account.id, { by: isByMember ? 'key' : by, zone, filter });
   if (report.behind) services.usage.foldSoon(account.id);
-  return report;
+  if (!isByMember) return report;
+  const names = new Map(owners.flatMap(({ name, keys }) => keys.map((key) => [key, name] as const)));
+  const { nobody } = WORDS[visit.language];
+  return { ...report, rows: mergeUsageRows(report.rows, (key) => names.get(key) || nobody) };
 }
 
 function progress(visit: OwnerVisit, { entries, counted, until }: UsageBehind): Html {
@@ -120,10 +126,12 @@ function progress(visit: OwnerVisit, { entries, counted, until }: UsageBehind): 
 <p><a href="${visit.path}${chargeQueryText(visit)}">${words.again}</a></p>`;
 }
 
-function readGrouping({ query }: OwnerVisit): UsageGroup {
-  // A file of people has their keys, one a row.
-  const by = query.get('by') === 'member' ? 'key' : query.get('by');
-  return USAGE_GROUPS.find((group) => group === by) ?? 'day';
+function readGrouping({ query }: OwnerVisit, owners: readonly KeyOwner[]): UsageView['by'] {
+  return listGroups(owners).find((group) => group === query.get('by')) ?? 'day';
+}
+
+function listGroups(owners: readonly KeyOwner[]): readonly UsageView['by'][] {
+  return owners.length > 0 ? [...USAGE_GROUPS, 'member'] : USAGE_GROUPS;
 }
 
 export const usageCsv = page({
@@ -131,12 +139,13 @@ export const usageCsv = page({
   who: 'account',
   isFile: true,
   async get(visit) {
-    const by = readGrouping(visit);
-    const report = await countedUsage(visit);
+    const keys = await listVisibleKeys(visit);
+    const owners = await readKeyOwners(visit, keys);
+    const by = readGrouping(visit, owners);
+    const report = await countedUsage(visit, by, owners);
     // A file cannot say that it is incomplete.
     if (report.behind) throw fault('still_counting', { retryAfterS: AGAIN_S });
     const words = WORDS[visit.language];
-    const keys = by === 'key' ? await listVisibleKeys(visit) : [];
     const names = new Map(keys.map((key) => [key.id, keyName(key)]));
     const more = by === 'key' ? words.csvMore : words.csvMore.slice(0, 1);
     const head = [words.csvHead[by], ...words.csvSums, ...nameUnits(visit.language), ...more];
@@ -148,7 +157,7 @@ export const usageCsv = page({
 });
 
 interface CsvParts {
-  readonly by: UsageGroup;
+  readonly by: UsageView['by'];
   /** Of keys. */
   readonly names: ReadonlyMap<string, string>;
 }
