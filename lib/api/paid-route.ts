@@ -110,17 +110,30 @@ class Serving {
   readonly #abandon: symbol;
   readonly #services: Services;
   readonly #state: RequestState;
+  readonly #account: string;
   readonly #headers: PaidRequest['headers'];
   readonly #call: LiveCall;
   readonly #reservation: MemoryReservation;
   readonly #answerMemory: AnswerMemory;
   readonly #idempotency: IdempotentCall | undefined;
 
-  constructor({ request, h, services, state, headers, call, reservation, answerMemory, idempotency }: PaidRequest) {
+  constructor({
+    request,
+    h,
+    services,
+    state,
+    holder,
+    headers,
+    call,
+    reservation,
+    answerMemory,
+    idempotency,
+  }: PaidRequest) {
     this.#response = request.raw.res;
     this.#abandon = h.abandon;
     this.#services = services;
     this.#state = state;
+    this.#account = holder.account;
     this.#headers = headers;
     this.#call = call;
     this.#reservation = reservation;
@@ -139,7 +152,7 @@ class Serving {
   #answerFailure(error: unknown): symbol {
     if (endUnanswered(this.#response, this.#state, error)) return this.#abandon;
     if (!(error instanceof Replay)) {
-      throw isFault(error) ? faultWithWallet(error, walletPage(this.#services.publicUrl())) : error;
+      throw isFault(error) ? faultWithWallet(error, walletPage(this.#services.publicUrl(), this.#account)) : error;
     }
     writeText(this.#response, error.reply, markReplay(this.#headers));
     return this.#abandon;

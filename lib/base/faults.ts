@@ -489,9 +489,9 @@ export function toFault(thrown: unknown): Fault {
   return isFault(thrown) ? thrown : fault('internal', {}, thrown);
 }
 
-/** Where the owner of a wallet adds money. */
-export function walletPage(publicUrl: string): string {
-  return `${publicUrl}/account/wallet`;
+/** Where the owners of an account add money: to its wallet, also if they have other accounts. */
+export function walletPage(publicUrl: string, account: string): string {
+  return `${publicUrl}/account/wallet?account=${encodeURIComponent(account)}`;
 }
 
 /** The same fault with the page to add money at, if money is what is missing. */

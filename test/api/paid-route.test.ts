@@ -298,7 +298,7 @@ describe('paid route', () => {
         expect([budget.used(), calls.count(), owners]).to.deep.equal([800, 1, ['key', 'key']]);
         const result = await outcome;
         expect([budget.used(), calls.count()]).to.deep.equal([0, 0]);
-        if (isFault(result)) expect(result.message).to.contain(' at https://gate.example/account/wallet.');
+        if (isFault(result)) expect(result.message).to.contain(' at https://gate.example/account/wallet?account=');
         else expect(result instanceof Error ? result.message : result).to.be.oneOf(['answer', 'ours', abandon]);
       });
 

@@ -314,7 +314,7 @@ describe('refusals of images', () => {
       expect(refused.status, refused.text).to.equal(402);
       expect(refused.json.error.message).to.equal(
         'The balance is too low: this call costs 10.00 RUB and the balance is 5.00 RUB. ' +
-          `Top up the wallet at ${gateway.url}/account/wallet.`,
+          `Top up the wallet at ${gateway.url}/account/wallet?account=${low.id}.`,
       );
     }
   });

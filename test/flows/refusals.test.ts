@@ -144,7 +144,7 @@ describe('refusals', () => {
       it('402 naming the minimum first top-up when the wallet was never topped up', async () => {
         const poor = await gateway.account('0');
         const message = expectRefusal(await send(gateway.url + path, { key: poor.key, body: ask('hi') }), path, 402);
-        expect(message).to.contain('1000.00 RUB').and.to.contain(`${gateway.url}/account/wallet`);
+        expect(message).to.contain('1000.00 RUB').and.to.contain(`${gateway.url}/account/wallet?account=${poor.id}.`);
       });
 
       it('402 quoting reserve and balance', async () => {
@@ -153,7 +153,9 @@ describe('refusals', () => {
         const message = expectRefusal(await send(gateway.url + path, { key: poor.key, body }), path, 402);
         // A million tokens and 4 of the message at 1000 RUB, 512 of output at 5000 RUB, per million.
         expect(message).to.contain('1002.564 RUB').and.to.contain('1000.00 RUB');
-        expect(message).to.contain(`Top up the wallet at ${gateway.url}/account/wallet or lower \`max_tokens\`.`);
+        expect(message).to.contain(
+          `Top up the wallet at ${gateway.url}/account/wallet?account=${poor.id} or lower \`max_tokens\`.`,
+        );
       });
 
       it('403 for a suspended account, and within a second', async () => {

@@ -127,7 +127,7 @@ export function errorResponses(envelope: Envelope, statuses: readonly number[]):
 
 /** All responses that `errorResponses` refers to, for a service with this `publicUrl`. */
 export function errorComponents(publicUrl: string): Json {
-  const asSent = (example: Fault) => faultWithWallet(example, walletPage(publicUrl));
+  const asSent = (example: Fault) => faultWithWallet(example, walletPage(publicUrl, 'acc_5f0c'));
   const entries = Object.values(ENVELOPES).flatMap(({ schema, prefix, render }) =>
     Object.entries(REFUSALS).map(([status, { description, examples }]) => [
       `${prefix}${status}`,

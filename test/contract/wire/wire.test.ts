@@ -12,6 +12,7 @@ const RECORD = process.env.RECORD === '1';
 /** What differs from run to run, and what stands for it in the recordings. */
 const VARYING: readonly (readonly [RegExp, string])[] = [
   [/req_[0-9A-Za-z]{16,}/g, 'req_ID'],
+  [/acc_[0-9A-Za-z]{16,}/g, 'acc_ID'],
   [/vid_[0-9A-Za-z]{16,}/g, 'vid_ID'],
   [/call_[0-9A-Za-z]{16,}/g, 'call_ID'],
   [/toolu_[0-9A-Za-z]{16,}/g, 'toolu_ID'],
