@@ -35,6 +35,9 @@ export function responsesUsage(usage: UsageCounts): object {
   };
 }
 
+/** A client in PHP has read them beside reasoning without a check. */
+const NO_PREDICTION = { accepted_prediction_tokens: 0, rejected_prediction_tokens: 0 };
+
 /** `prompt_tokens` includes everything. Clients read `cached_tokens` of details without a check. */
 export function chatUsage(usage: UsageCounts): object {
   const { audio = 0, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, output = 0, reasoning = 0 } = usage;
@@ -51,6 +54,6 @@ export function chatUsage(usage: UsageCounts): object {
         ...(audio > 0 && { audio_tokens: audio }),
       },
     }),
-    ...(reasoning > 0 && { completion_tokens_details: { reasoning_tokens: reasoning } }),
+    ...(reasoning > 0 && { completion_tokens_details: { reasoning_tokens: reasoning, ...NO_PREDICTION } }),
   };
 }

@@ -152,7 +152,11 @@ export const chatUsageSchema: Json = object(
       },
       { optional: ['cache_write_tokens', 'audio_tokens'] },
     ),
-    completion_tokens_details: object({ reasoning_tokens: someTokens('The part of the output that is reasoning.') }),
+    completion_tokens_details: object({
+      reasoning_tokens: someTokens('The part of the output that is reasoning.'),
+      accepted_prediction_tokens: count('Always 0.'),
+      rejected_prediction_tokens: count('Always 0.'),
+    }),
   },
   { optional: ['prompt_tokens_details', 'completion_tokens_details'] },
 );

@@ -177,7 +177,11 @@ describe('chat chunks', () => {
         completion_tokens: 7,
         total_tokens: 57,
         prompt_tokens_details: { cached_tokens: 40, cache_write_tokens: 5 },
-        completion_tokens_details: { reasoning_tokens: 6 },
+        completion_tokens_details: {
+          reasoning_tokens: 6,
+          accepted_prediction_tokens: 0,
+          rejected_prediction_tokens: 0,
+        },
       },
     );
     expect(usageOf({ input: 5, audio: 30, output: 7 })).to.deep.equal({
@@ -254,7 +258,11 @@ describe('chat reply', () => {
         completion_tokens: 7,
         total_tokens: 52,
         prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 40 },
-        completion_tokens_details: { reasoning_tokens: 6 },
+        completion_tokens_details: {
+          reasoning_tokens: 6,
+          accepted_prediction_tokens: 0,
+          rejected_prediction_tokens: 0,
+        },
       },
     });
     expect(chatReply({ ...COLLECTED, smart: SMART })).to.deep.include({ smart_routing: SMART });
