@@ -229,6 +229,12 @@ describe('the shipped catalog', () => {
     expect([...new Set(takingTokens)]).to.deep.equal(['OpenAI']);
   });
 
+  it('sends few texts of an embedding at once to a vendor that takes few tokens in one request', () => {
+    const { upstreams } = JSON.parse(readFileSync(join(SHIPPED, 'vendor-mistral.json'), 'utf8'));
+    // Of 512 tokens each: it takes 16,384 in all.
+    expect(upstreams.mistral.settings.inputsMax).to.equal(32);
+  });
+
   for (const { env, smart, vision, image, edit, videos = {} } of ROWS) {
     describe(`with ${Object.keys(env).join(' and ')} alone`, () => {
       let catalog: Catalog;
