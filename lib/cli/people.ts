@@ -35,8 +35,13 @@ export function addPeopleCommands(program: Command): void {
     .argument('<account>', ID_OR_NAME)
     .argument('<email>', 'what the owner signs in with')
     .addHelpText('after', '\nExample:\n  tollgate user invite "Acme" bob@example.com')
-    .action(onStore(inviteActions.invite));
+    .action(onStore(inviteOwner));
   addUserCommands(user);
+}
+
+/** Without the options that follow the arguments, which are no offer. */
+function inviteOwner(session: Session, account: string, email: string): Promise<Answer> {
+  return inviteActions.invite(session, account, email);
 }
 
 async function createOperator(session: Session, text: string): Promise<Answer> {

@@ -50,6 +50,10 @@ describe('cli people', () => {
     const account = String((await rig.json('account', 'create', '--name', 'Acme')).account_id);
     const other = String((await rig.json('account', 'create', '--name', 'Other')).account_id);
     const { url } = await rig.json('user', 'invite', 'Acme', 'bob@example.com');
+    expect((await test.store.sessions.listInvitations(account)).map(({ offer }) => offer)).to.deep.equal([
+      { role: 'owner' },
+    ]);
+    expect((await test.store.auditLog.page({ limit: 1 }))[0]).to.include({ action: 'owner.invite', account });
     const bob = await comeIn(test, here(url), { code: '' });
     expect((await bob.get('/account')).status).to.equal(200);
     expect((await bob.get(`/account?account=${other}`)).status).to.equal(404);
