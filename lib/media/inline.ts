@@ -55,15 +55,16 @@ export function readBase64(text: string, options: InlineOptions & { readonly med
   throw whole ? fault('image_unsupported', { field }) : invalidImageField(field, NOT_BASE64);
 }
 
-/** The media type, in lower case, and the base64 of a data URI. Throws 400 faults. */
+/** The media type in lower case, its parameters, and the base64 of a data URI. Throws 400 faults. */
 export function splitDataUri(
   text: string,
   field: string,
-): { readonly mediaType: string | undefined; readonly base64: string } {
+): { readonly mediaType: string | undefined; readonly parameters: string; readonly base64: string } {
   const comma = text.slice(0, HEADER_LENGTH_MAX).indexOf(',');
   const header = HEADER.exec(text.slice(0, Math.max(0, comma)));
   if (!header) throw invalidImageField(field, 'must be a data URI in base64');
-  return { mediaType: header[1]?.toLowerCase(), base64: text.slice(comma + 1) };
+  const [, mediaType, parameters = ''] = header;
+  return { mediaType: mediaType?.toLowerCase(), parameters, base64: text.slice(comma + 1) };
 }
 
 /** The bytes of base64, in memory of their own; the limit is that of the body. Throws 400 faults. */

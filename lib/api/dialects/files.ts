@@ -1,5 +1,6 @@
 // Documents and audio of a message, in the shapes of all dialects: their bytes are decoded now.
 
+import { isUtf8 } from 'node:buffer';
 import { constant, type Json, list, object, text } from '../../base/json-schema.ts';
 import { isRecord } from '../../base/record.ts';
 import { hasPdfHeader } from '../../calls/text/pdf.ts';
@@ -63,7 +64,8 @@ function readSource({ source, title }: WireBlock, field: string): DocumentConten
   const name = readTitle(title);
   if (type === 'text') return { type: 'document', mediaType: PLAIN, bytes: encodeText(data), ...name };
   if (typeof mediaType !== 'string') throw invalidField(`${place}.media_type`, 'must be a string');
-  return { type: 'document', mediaType, bytes: decodeBase64(data, `${place}.data`), ...name };
+  const bytes = readBytes(decodeBase64(data, `${place}.data`), { mediaType, said: mediaType, field: `${place}.data` });
+  return { type: 'document', mediaType, bytes, ...name };
 }
 
 function readTitle(title: unknown): Pick<DocumentContent, 'name'> {
@@ -95,11 +97,38 @@ function readFile(file: unknown, field: string): DocumentContent | AudioContent 
   const { file_data: data, filename } = file;
   const place = `${field}.file_data`;
   if (typeof data !== 'string' || data === '') throw invalidField(place, DOCUMENT);
-  const { mediaType = '', base64 } = isDataUri(data) ? splitDataUri(data, place) : { base64: data };
-  const bytes = decodeBase64(base64, place);
-  if (mediaType.startsWith('audio/')) return { type: 'audio', mediaType, bytes };
+  const { mediaType: named, parameters = '', base64 } = isDataUri(data) ? splitDataUri(data, place) : { base64: data };
+  const decoded = decodeBase64(base64, place);
+  if (named?.startsWith('audio/')) return { type: 'audio', mediaType: named, bytes: decoded };
+  const mediaType = named || guessType(decoded, filename);
+  const bytes = readBytes(decoded, { mediaType, said: parameters, field: place });
   const name = typeof filename === 'string' && filename !== '' ? { name: filename } : {};
-  return { type: 'document', mediaType: mediaType || guessType(bytes, filename), bytes, ...name };
+  return { type: 'document', mediaType, bytes, ...name };
+}
+
+interface BytesFacts {
+  readonly mediaType: string;
+  /** What may name a charset: the parameters of a media type. */
+  readonly said: string;
+  readonly field: string;
+}
+
+/** Text in UTF-8, as vendors read it. Others would be sent as signs that nobody can read, and charged. */
+function readBytes(bytes: Buffer, { mediaType, said, field }: BytesFacts): Uint8Array {
+  if (!mediaType.startsWith('text/')) return bytes;
+  const charset = findByteOrder(bytes) ?? /;\s*charset="?([\w.:-]+)/i.exec(said)?.[1] ?? 'utf-8';
+  if (isUtf8(bytes) && !/^utf-?16/i.test(charset)) return bytes;
+  try {
+    return encodeText(new TextDecoder(charset, { fatal: true }).decode(bytes));
+  } catch {
+    throw invalidField(field, 'has characters that cannot be read: send the text in UTF-8, or name its charset');
+  }
+}
+
+/** UTF-16 says so at its beginning. */
+function findByteOrder([first, second]: Buffer): string | undefined {
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  return first === 0xfe && second === 0xff ? 'utf-16be' : undefined;
 }
 
 function guessType(bytes: Uint8Array, filename: unknown): string {

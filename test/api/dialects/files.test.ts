@@ -60,6 +60,22 @@ const RIGHT: Readonly<Record<string, readonly [block: Block, read: object]>> = {
   'citations that say nothing': [document(AS_TEXT, { citations: {} }), plain()],
   'a file by a data URI': [file({ file_data: uri('application/pdf', PDF) }), pdf()],
   'a file of text by a data URI': [file({ file_data: uri('Text/CSV', WORDS) }), { ...plain(), mediaType: 'text/csv' }],
+  'a file of text in the charset that its data URI names': [
+    file({ file_data: uri('text/csv;charset=windows-1251', Buffer.from([0xcf, 0xf0, 0xe8])) }),
+    { ...plain(Buffer.from('При')), mediaType: 'text/csv' },
+  ],
+  'a file of text in UTF-16, by its beginning': [
+    file({ file_data: base64(Buffer.from('\ufeffПри', 'utf16le')), filename: 'a.txt' }),
+    { ...plain(Buffer.from('При')), name: 'a.txt' },
+  ],
+  'a file of text in UTF-8 whatever charset is named': [
+    file({ file_data: uri('text/plain;charset=US-ASCII', Buffer.from('При')) }),
+    plain(Buffer.from('При')),
+  ],
+  'a document of text in the charset that its type names': [
+    document({ type: 'base64', media_type: 'text/plain; charset="koi8-r"', data: base64(Buffer.from([0xf0])) }),
+    { ...plain(Buffer.from('П')), mediaType: 'text/plain; charset="koi8-r"' },
+  ],
   'a recording by a data URI': [file({ file_data: uri('audio/wav', WORDS), filename: 'a.wav' }), sound('audio/wav')],
   'a bare file by its beginning': [file({ file_data: base64(PDF), filename: 'a.txt' }), { ...pdf(), name: 'a.txt' }],
   'a bare file of an unknown kind': [
@@ -132,6 +148,21 @@ const WRONG: Readonly<Record<string, readonly [block: Block, field: string, word
   'a file by its id': [file({ file_id: 'f' }), 'b.file.file_data', NO_LINK],
   'an empty file': [file({ file_data: '' }), 'b.file.file_data', NO_LINK],
   'a file in other characters': [file({ file_data: '*' }), 'b.file.file_data', NO_BASE64],
+  'a file of text in a charset that nothing names': [
+    file({ file_data: base64(Buffer.from([0xcf, 0xf0, 0xe8])), filename: 'a.csv' }),
+    'b.file.file_data',
+    /cannot be read: send the text in UTF-8/,
+  ],
+  'a file of text in an unknown charset': [
+    file({ file_data: uri('text/csv;charset=dos', Buffer.from([0xcf])) }),
+    'b.file.file_data',
+    /cannot be read: send the text in UTF-8/,
+  ],
+  'a document of text in a charset that nothing names': [
+    document({ type: 'base64', media_type: 'text/plain', data: base64(Buffer.from([0xcf])) }),
+    'b.source.data',
+    /cannot be read: send the text in UTF-8/,
+  ],
   'a data URI of a file without base64': [
     file({ file_data: 'data:text/plain,a' }),
     'b.file.file_data',
