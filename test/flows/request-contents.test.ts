@@ -157,6 +157,20 @@ describe('contents of requests', () => {
     const file = { type: 'file', file: { filename: 't', file_data: `data:application/pdf;base64,${PDF}` } };
     const audio = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } };
 
+    it('name recordings as each format does', async () => {
+      for (const [format, chat, type] of [
+        ['wav', 'wav', 'audio/wav'],
+        ['mp3', 'mp3', 'audio/mpeg'],
+        ['m4a', 'm4a', 'audio/mp4'],
+      ]) {
+        const messages = [user([{ ...audio, input_audio: { data: 'AAAA', format } }, text('x')])];
+        const asChat = await stage.ask(CHAT, { model: 'chat-files', messages });
+        expect(JSON.stringify(asChat)).to.contain(`"format":"${chat}"`);
+        const asContents = await stage.ask(CHAT, { model: 'contents-files', messages });
+        expect(JSON.stringify(asContents)).to.contain(`"mimeType":"${type}"`);
+      }
+    });
+
     for (const format of FORMATS) {
       it(`pass to models that take them: ${format}`, async () => {
         const model = `${format}-files`;

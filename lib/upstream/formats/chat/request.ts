@@ -196,9 +196,12 @@ function writeChatBlock(content: Said, base64: Base64): object {
   }
 }
 
+/** Where the format's names are not those of the media types. */
+const AUDIO_FORMATS: Readonly<Record<string, string>> = { mpeg: 'mp3', mp4: 'm4a' };
+
 function audioFormat({ mediaType }: AudioContent): string {
   const format = mediaType.replace(/^audio\/(?:x-)?/, '');
-  return format === 'mpeg' ? 'mp3' : format;
+  return AUDIO_FORMATS[format] ?? format;
 }
 
 /** The format has no field for errors, so the text says it. */
