@@ -124,7 +124,14 @@ const BELONGS_TO: Readonly<Record<string, string>> = {
 
 type FrameVisit = Visit & Partial<Pick<OwnerVisit, 'account' | 'accounts' | 'role'>>;
 
-export function layout(visit: FrameVisit, { title, body }: { title: string; body: Html }): Html {
+interface Content {
+  readonly title: string;
+  readonly body: Html;
+  /** Without the navigation. */
+  readonly isAlone?: boolean;
+}
+
+export function layout(visit: FrameVisit, { title, body, isAlone = false }: Content): Html {
   const words = WORDS[visit.language];
   return html`<html lang="${visit.language}">
 <head>
@@ -143,7 +150,7 @@ ${scriptsFor(body).map(
 ${visit.services.sandbox && html`<aside class="sandbox" aria-label="${words.notice}">${sandboxWords(visit.language, visit.services)}</aside>`}
 <header${visit.path.startsWith('/admin') && html` class="many"`}>
 <a class="brand" href="${visit.signedIn ? linkTo(visit, '/account') : '/login'}">Tollgate</a>
-${visit.signedIn && navigation(visit)}
+${visit.signedIn && !isAlone && navigation(visit)}
 <div class="aside">${accountSwitch(visit)}${languages(visit)}${visit.signedIn && signOut(visit)}</div>
 </header>
 <main id="content" tabindex="-1">

@@ -12,11 +12,11 @@ import { type Html, html } from './html.ts';
 import { isLanguage } from './language.ts';
 import { layout } from './layout.ts';
 import { lowBalanceBar } from './low-balance-bar.ts';
+import { noAccountPage } from './no-account.ts';
 import { choosePageStyle } from './response-style.ts';
 import type { ConsoleServices } from './services.ts';
 import {
   hasRecentCode,
-  listOwnAccounts,
   type OwnerVisit,
   openAccount,
   openForm,
@@ -30,6 +30,8 @@ export interface Page {
   readonly body: Html;
   /** 200 if absent. */
   readonly status?: number;
+  /** Without links to other pages, which a visitor without an account does not have. */
+  readonly isAlone?: boolean;
   /** What a 429 says in `retry-after`, s. */
   readonly retryAfterS?: number;
   /** A session that starts with it. */
@@ -107,7 +109,7 @@ export function page<Of extends Who>(route: PageRoute<Of>): PageRoutes {
         const opened = await openVisit(request, services);
         const visit = formOn === undefined ? opened : { ...opened, path: formOn };
         const admitted = await admitVisitor(visit, route);
-        if ('to' in admitted) return send(h, visit, admitted);
+        if (!isVisit(admitted)) return send(h, visit, admitted);
         await limitVisits(visit, route);
         return send(h, admitted, await addBar(admitted, await answer(admitted as Visitors[Of])));
       };
@@ -133,20 +135,26 @@ function loginPath({ request, path, query }: Visit): string {
   return `/login?next=${encodeURIComponent(next)}`;
 }
 
-/** Resolves to a redirect for visitors who have to sign in, and for operators without an account. */
+/** Resolves to an answer for visitors who have to sign in or have no account. */
 async function admitVisitor(
   visit: Visit,
   { who, path }: { readonly who: Who; readonly path: string },
-): Promise<Visit | Redirect> {
+): Promise<Visit | Answer> {
   if (who === 'anyone') return visit;
   const { signedIn, query } = visit;
   if (!signedIn) return { to: loginPath(visit) };
   const user: UserVisit = { ...visit, signedIn };
   if (who === 'operator' && !signedIn.user.operator) throw fault('not_found');
   if (who !== 'account') return user;
-  if (signedIn.user.operator && !query.has('account') && (await listOwnAccounts(user)).length === 0)
-    return { to: '/admin' };
-  return openAccount(user, path);
+  const opened = await openAccount(user, path);
+  if (opened) return opened;
+  if (!signedIn.user.operator) return noAccountPage(user);
+  if (query.has('account')) throw fault('not_found');
+  return { to: '/admin' };
+}
+
+function isVisit(admitted: Visit | Answer): admitted is Visit {
+  return 'request' in admitted;
 }
 
 interface FormRoute<V extends Visit> {
@@ -167,7 +175,7 @@ async function answerForm<V extends Visit>(visit: V, route: FormRoute<V>): Promi
   const { form, close } = await openForm(visit, rules);
   try {
     const admitted = await readmitVisitor(visit, route);
-    if ('to' in admitted) return admitted;
+    if (!isVisit(admitted)) return admitted;
     const { signedIn } = admitted;
     const asking = signedIn && who === 'operator' ? await askForCode({ ...admitted, signedIn }, form) : undefined;
     return asking ?? (await post(admitted, form));
@@ -177,10 +185,10 @@ async function answerForm<V extends Visit>(visit: V, route: FormRoute<V>): Promi
 }
 
 /** A form may be on its way for minutes, in which its visitor may have been signed out, removed, or given another role. */
-async function readmitVisitor<V extends Visit>(visit: V, { who, path }: FormRoute<V>): Promise<V | Redirect> {
+async function readmitVisitor<V extends Visit>(visit: V, { who, path }: FormRoute<V>): Promise<V | Answer> {
   if (who === 'anyone') return visit;
   const now = await openVisit(visit.request, visit.services);
-  return (await admitVisitor({ ...now, path: visit.path }, { who, path })) as V | Redirect;
+  return (await admitVisitor({ ...now, path: visit.path }, { who, path })) as V | Answer;
 }
 
 /** The page that asks for a code if an operator's form lacks one, or has a wrong one. */

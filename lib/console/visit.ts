@@ -6,7 +6,7 @@ import { toClientNetwork } from '../base/network.ts';
 import { findClientAddress } from '../http/client-address.ts';
 import { DEFAULT_ZONE } from '../money/key-limits.ts';
 import type { Account } from '../store/ports/accounts.ts';
-import type { Membership, Role } from '../store/ports/users.ts';
+import { type Membership, ROLES, type Role } from '../store/ports/users.ts';
 import { isProven, type SignedIn } from '../users/sessions.ts';
 import { makeToken } from '../users/token.ts';
 import { type AccountPath, findSight, requireSight } from './access.ts';
@@ -109,17 +109,26 @@ export async function openForm(visit: Visit, images?: ImageRules): Promise<OpenF
   }
 }
 
-/** The account named in the query, or the user's first. Accounts of others count as unknown. */
-export async function openAccount(visit: UserVisit, route: string): Promise<OwnerVisit> {
+/**
+ * The account named in the query, or the user's first; undefined for a user without any. Accounts of others count as
+ * unknown. A page that only another account of the user has leads there.
+ */
+export async function openAccount(
+  visit: UserVisit,
+  route: string,
+): Promise<OwnerVisit | { readonly to: string } | undefined> {
   const { signedIn, services, query, language } = visit;
   const { users, keys } = services.store;
-  const memberships = await users.listUserMemberships(signedIn.user.id);
+  const memberships = await listMemberships(visit);
   const accounts = await readAccounts(visit, memberships);
+  if (accounts.length === 0) return undefined;
   const accountId = query.get('account');
   const account = accountId === null ? accounts[0] : accounts.find(({ id }) => id === accountId);
   const membership = memberships.find((each) => each.account === account?.id);
   if (!account || !membership) throw fault('not_found');
   const { role, cap } = membership;
+  const other = accountId === null && !findSight(route, role) && findOther(memberships, route);
+  if (other) return { to: `${visit.path}?${new URLSearchParams([...query, ['account', other.account]])}` };
   const isOwn = requireSight(route, role) === 'own';
   const [zone, rows] = await Promise.all([
     readZone(users, account.id, signedIn.user),
@@ -131,7 +140,17 @@ export async function openAccount(visit: UserVisit, route: string): Promise<Owne
 }
 
 export async function listOwnAccounts(visit: UserVisit): Promise<readonly Account[]> {
-  return readAccounts(visit, await visit.services.store.users.listUserMemberships(visit.signedIn.user.id));
+  return readAccounts(visit, await listMemberships(visit));
+}
+
+/** Those as an owner first. */
+async function listMemberships({ services, signedIn }: UserVisit): Promise<readonly Membership[]> {
+  const found = await services.store.users.listUserMemberships(signedIn.user.id);
+  return found.toSorted((one, other) => ROLES.indexOf(one.role) - ROLES.indexOf(other.role));
+}
+
+function findOther(memberships: readonly Membership[], route: string): Membership | undefined {
+  return memberships.find(({ role }) => findSight(route, role));
 }
 
 async function readAccounts({ services }: UserVisit, memberships: readonly Membership[]): Promise<readonly Account[]> {

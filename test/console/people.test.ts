@@ -202,7 +202,27 @@ describe('the people of an account', function () {
     expect((await owner.get(path)).text).to.contain('their keys (laptop) are revoked');
     expect((await owner.submit(path, {})).headers.location).to.equal(`${PEOPLE}?done=removed`);
     expect((await test.store.keys.get(key))?.revokedAt).to.be.a('number');
-    expect((await bob.get('/account')).status).to.equal(404);
+    const { status, text } = await bob.get('/account/keys?lang=en');
+    expect([status, /<nav/.test(text), /action="\/logout"/.test(text)]).to.deep.equal([404, false, true]);
+    expect(text).to.contain('You do not belong to any account').and.to.contain(`signed in as ${bob.email}`);
+    const [csrf] = /(?<=name="csrf" value=")[^"]+/.exec(text) ?? [''];
+    expect((await bob.post('/account/keys', { csrf, name: 'late' })).status).to.equal(404);
+  });
+
+  it('of several accounts see their own first, and a page of another where only that has it', async () => {
+    const bob = await setUpMember(test, { account: account.id, role: 'accountant' });
+    const mine = await test.account();
+    await test.store.users.join({ user: bob.id, account: mine.id, role: 'owner' });
+    const selected = /(?<=<option value=")[^"]+(?=" selected)/;
+    for (const page of ['/account', '/account/keys', '/account/wallet'])
+      expect(selected.exec((await bob.get(page)).text)?.[0], page).to.equal(mine.id);
+    await setUpOwner(test, mine.id, newEmail('x'));
+    await test.store.users.setMembership({ user: bob.id, account: mine.id, role: 'member' }, Date.now());
+    expect(selected.exec((await bob.get('/account')).text)?.[0]).to.equal(mine.id);
+    const { status, headers } = await bob.get('/account/statement?month=2026-10');
+    expect([status, headers.location]).to.deep.equal([303, `/account/statement?month=2026-10&account=${account.id}`]);
+    expect((await bob.get('/account/people')).status).to.equal(403);
+    expect((await bob.get(`/account/wallet?account=${mine.id}`)).status).to.equal(403);
   });
 
   it('leave by typing the name of the account; members lose their keys, owners leave theirs', async () => {
