@@ -66,7 +66,7 @@ export function readCatalogFiles(
     addEach(payments, part.payments, (key) => `${path}: payments.${key} is defined twice`);
     if (part.autoTopup && autoTopup) throw new OperatorError(`${path}: autoTopup is defined twice`);
     autoTopup ??= part.autoTopup;
-    for (const key of SMART_TIERS) smart[key].push(...[part.smart?.[key] ?? []].flat());
+    for (const key of SMART_TIERS) addNames(smart[key], [part.smart?.[key] ?? []].flat(), path);
     if (part.smart?.thresholds) {
       if (smart.thresholds) throw new OperatorError(`${path}: smart.thresholds is defined twice`);
       smart.thresholds = part.smart.thresholds;
@@ -77,10 +77,10 @@ export function readCatalogFiles(
     addRates(rates, part.rates, path);
     addEach(priceLists, part.priceLists, (key) => `${path}: priceLists.${key} is defined twice`);
     models.push(...(part.models ?? []));
-    vision.push(...(part.vision ?? []));
+    addNames(vision, part.vision, path);
     visionBeyondLimits ||= part.visionBeyondLimits === true;
-    defaults.image.push(...(part.defaults?.image ?? []));
-    defaults.edit.push(...(part.defaults?.edit ?? []));
+    addNames(defaults.image, part.defaults?.image, path);
+    addNames(defaults.edit, part.defaults?.edit, path);
     addEach(overrides, part.overrides, (key) => `${path}: overrides.${key} is defined twice`);
     addEach(retired, part.retired, (key) => `${path}: retired.${key} is defined twice`);
   }
@@ -115,6 +115,12 @@ function addEach<T>(
     if (Object.hasOwn(all, key)) throw new OperatorError(describeDuplicate(key));
     all[key] = value;
   }
+}
+
+/** The lists of several files join; a list of the pages replaces them. */
+function addNames(all: string[], names: readonly string[] = [], path: string): void {
+  if (path === LAYER_FILE && names.length > 0) all.length = 0;
+  all.push(...names);
 }
 
 /** Rates of several files join, each from its day on; on the same day that of the pages is in force. */

@@ -1,4 +1,5 @@
 // Changes of the part of the catalog from pages, as a value: each returns the next part, the loader checks it.
+import type { SmartTier } from '../base/smart-tiers.ts';
 import type { AddedRoute, OverrideEntry } from './overrides.ts';
 
 /** A catalog file as it is written: what may be left out is left out. */
@@ -9,7 +10,22 @@ export interface LayerPart {
   readonly priceLists?: Readonly<Record<string, { readonly factor: string }>>;
   /** By currency, in the order of their days. */
   readonly rates?: Readonly<Record<string, readonly LayerRate[]>>;
+  readonly smart?: Partial<Readonly<Record<SmartTier, readonly string[]>>>;
+  readonly vision?: readonly string[];
+  readonly defaults?: { readonly image?: readonly string[]; readonly edit?: readonly string[] };
 }
+
+/** Ids of models in order of preference, by where the catalog has them. */
+export type ModelList = `smart.${SmartTier}` | 'vision' | 'defaults.image' | 'defaults.edit';
+
+export const MODEL_LISTS: readonly ModelList[] = [
+  'smart.lite',
+  'smart.standard',
+  'smart.heavy',
+  'vision',
+  'defaults.image',
+  'defaults.edit',
+];
 
 interface LayerRate {
   /** A decimal string. */
@@ -55,7 +71,8 @@ export function removeUpstream(part: LayerPart, name: string): LayerPart {
       ),
     ] as const;
   });
-  return dropEmpty({ ...part, upstreams, models, overrides: Object.fromEntries(overrides.filter(isFilled)) });
+  const left = dropEmpty({ ...part, upstreams, models, overrides: Object.fromEntries(overrides.filter(isFilled)) });
+  return delistModels(left, part.models ?? []);
 }
 
 const isFilled = ([, override]: readonly [id: string, OverrideEntry]) => Object.keys(override).length > 0;
@@ -115,7 +132,32 @@ export function resetModel(part: LayerPart, id: string): LayerPart {
 }
 
 export function removeModel(part: LayerPart, id: string): LayerPart {
-  return dropEmpty({ ...part, models: (part.models ?? []).filter((model) => model.id !== id) });
+  const left = dropEmpty({ ...part, models: (part.models ?? []).filter((model) => model.id !== id) });
+  return delistModels(left, part.models ?? []);
+}
+
+type ListPart = Pick<LayerPart, 'smart' | 'vision' | 'defaults'>;
+
+export function readModelList({ smart, vision, defaults }: ListPart, list: ModelList): readonly string[] {
+  if (list === 'vision') return vision ?? [];
+  if (list === 'defaults.image') return defaults?.image ?? [];
+  if (list === 'defaults.edit') return defaults?.edit ?? [];
+  return smart?.[list.slice('smart.'.length) as SmartTier] ?? [];
+}
+
+/** An empty list leaves those of the files in force. */
+export function setModelLists(part: LayerPart, listModels: (list: ModelList) => readonly string[]): LayerPart {
+  const fill = (prefix: string) => {
+    const own = MODEL_LISTS.filter((list) => list.startsWith(prefix) && listModels(list).length > 0);
+    return Object.fromEntries(own.map((list) => [list.slice(prefix.length), listModels(list)]));
+  };
+  return dropEmpty({ ...part, smart: fill('smart.'), vision: listModels('vision'), defaults: fill('defaults.') });
+}
+
+/** Takes models that the part no longer has from its lists. */
+function delistModels(part: LayerPart, before: readonly LayerModel[]): LayerPart {
+  const gone = new Set(before.filter(({ id }) => !part.models?.some((model) => model.id === id)).map(({ id }) => id));
+  return setModelLists(part, (list) => readModelList(part, list).filter((id) => !gone.has(id)));
 }
 
 /** A price list that takes hundredths of a percent off all prices; 0 removes it. */

@@ -2,7 +2,7 @@
 import { hideAddressSecrets } from '../base/address-secrets.ts';
 import { UPSTREAM_WORDS } from './catalog/upstream-words.ts';
 import { codeField } from './code-field.ts';
-import { field, form, message } from './components.ts';
+import { field, form, hiddenInputs, message } from './components.ts';
 import type { Form } from './forms.ts';
 import { html } from './html.ts';
 import { defineWords } from './language.ts';
@@ -48,7 +48,7 @@ export function codePage(visit: UserVisit, sent: Form, { retryAfterS }: CodeProb
     .map(([name, value]) => [name, name === ADDRESS ? hideAddressSecrets(value) : value] as const);
   const { key, keyLost } = UPSTREAM_WORDS[visit.language];
   const secret = { name: SECRET, label: key, hint: keyLost, type: 'password' } as const;
-  const fields = html`${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+  const fields = html`${hiddenInputs(kept)}
 ${sent.text(SECRET) === '' ? undefined : field(secret)}
 ${codeField(visit)}`;
   const action = `${visit.request.path}${visit.request.url.search}`;

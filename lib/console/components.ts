@@ -120,6 +120,11 @@ ${fields}
 </form>`;
 }
 
+/** Sends on what an earlier form has sent. */
+export function hiddenInputs(entries: readonly (readonly [name: string, value: string])[]): Html {
+  return html`${entries.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`;
+}
+
 interface StepForm {
   readonly action: string;
   readonly fields: HtmlValue;

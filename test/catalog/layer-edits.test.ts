@@ -6,10 +6,14 @@ import {
   type LayerPart,
   listLayerChanges,
   listRoutes,
+  MODEL_LISTS,
+  type ModelList,
+  readModelList,
   removeModel,
   removeUpstream,
   resetModel,
   setDiscount,
+  setModelLists,
   setRate,
   setRoutes,
   setUpstream,
@@ -96,6 +100,40 @@ describe('changes of the part of the catalog from pages', () => {
     const two = setDiscount(setDiscount({}, 'x', 1000), 'y', 2000);
     expect(two).to.deep.equal({ priceLists: { x: { factor: '0.9' }, y: { factor: '0.8' } } });
     expect(setDiscount(two, 'x', 0)).to.deep.equal({ priceLists: { y: { factor: '0.8' } } });
+  });
+
+  it('set lists of models, which lose what the part no longer has', () => {
+    const names: Partial<Record<ModelList, string[]>> = {
+      'smart.lite': ['a'],
+      'smart.heavy': ['b', 'shipped'],
+      vision: ['a', 'b'],
+      'defaults.edit': ['picture'],
+    };
+    const listed = setModelLists(part, (list) => names[list] ?? []);
+    const lists = { vision: ['a', 'b'], defaults: { edit: ['picture'] } };
+    expect(listed).to.deep.equal({ ...part, smart: { lite: ['a'], heavy: ['b', 'shipped'] }, ...lists });
+    expect(MODEL_LISTS.map((list) => readModelList(listed, list).join())).to.deep.equal([
+      ...['a', '', 'b,shipped'],
+      ...['a,b', '', 'picture'],
+    ]);
+    const { models: _left, ...others } = listed;
+    const without = {
+      ...others,
+      models: [model('b', 'one', 'two')],
+      smart: { heavy: ['b', 'shipped'] },
+      vision: ['b'],
+    };
+    expect(removeModel(listed, 'a')).to.deep.equal(without);
+    expect(removeUpstream(removeUpstream(listed, 'one'), 'two')).to.deep.equal({
+      smart: { heavy: ['shipped'] },
+      defaults: { edit: ['picture'] },
+    });
+    expect(
+      setModelLists(
+        setModelLists({}, () => ['a']),
+        () => [],
+      ),
+    ).to.deep.equal({});
   });
 
   it('set a rate, and keep those of earlier days', () => {

@@ -48,6 +48,16 @@ describe('the part of the catalog from pages', () => {
     expect(foreign).to.have.property('problem').that.contains('OPENAI_API_KEY is not among the variables');
   });
 
+  it('replaces the lists of files that it has itself', async () => {
+    const lists = { smart: { lite: TEXT.id, standard: TEXT.id }, vision: [TEXT.id] };
+    stage.folder.write({ ...content({ one: up('key-of-one') }), ...lists });
+    write(1, { ...own, smart: { lite: ['second'] } }, { [SECRET]: 'key-from-page' });
+    await load();
+    const { smart, vision } = stage.live.current();
+    expect(smart?.usable.lite.map(({ id }) => id)).to.deep.equal(['second']);
+    expect([smart?.models.standard.id, smart?.models.heavy.id, vision[0]?.id]).to.deep.equal(Array(3).fill(TEXT.id));
+  });
+
   it('adds rates to those of a file, each from its day on', async () => {
     const rates = { USD: { rub: '80', from: '2026-01-01' } };
     const cost = { input: '1', output: '1', currency: 'USD' };

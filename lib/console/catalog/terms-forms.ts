@@ -1,18 +1,20 @@
-// The forms of the catalog page for what applies to many models: discounts, as price lists, and exchange rates. Both are
-// written to the part of the catalog that is kept in the store; price lists of files are changed there.
+// The forms of the catalog page for what applies to many models: discounts, as price lists, and exchange rates; and the save
+// of these and of the lists of models. All are written to the part of the catalog that is kept in the store; price lists of files are changed there.
+import { fault } from '../../base/faults.ts';
 import type { SaveResult } from '../../catalog/editor.ts';
-import { type LayerPart, setDiscount, setRate } from '../../catalog/layer-edits.ts';
+import { type LayerPart, MODEL_LISTS, readModelList, setDiscount, setRate } from '../../catalog/layer-edits.ts';
 import { findHourDay } from '../../money/days.ts';
 import { DEFAULT_ZONE } from '../../money/key-limits.ts';
 import { audit } from '../audit.ts';
 import { codeField } from '../code-field.ts';
-import { field, form } from '../components.ts';
+import { field, form, hiddenInputs } from '../components.ts';
 import type { Form, Refusal } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { isRefused, typedFields } from '../refused-form.ts';
 import type { UserVisit } from '../visit.ts';
-import { describeRefusal } from './save-words.ts';
+import { changeModelLists } from './list-form.ts';
+import { changesTable, describeRefusal, isPreviewed, newWarnings, previewMark } from './save-words.ts';
 
 const WORDS = defineWords({
   en: {
@@ -35,6 +37,9 @@ const WORDS = defineWords({
     saveRate: 'Save the rate',
     badCurrency: 'A currency has three capital letters, such as USD.',
     badRate: 'Enter the rate in roubles, such as 81.40.',
+    preview: 'Preview',
+    previewText: 'Nothing has been saved yet. The catalog would warn:',
+    saveAnyway: 'Save anyway',
   },
   ru: {
     discount: 'Добавить или изменить скидку',
@@ -57,6 +62,9 @@ const WORDS = defineWords({
     saveRate: 'Сохранить курс',
     badCurrency: 'Валюта — три заглавные латинские буквы, например USD.',
     badRate: 'Введите курс в рублях, например 81,40.',
+    preview: 'Предпросмотр',
+    previewText: 'Пока ничего не сохранено. Каталог предупредит:',
+    saveAnyway: 'Всё равно сохранить',
   },
 });
 
@@ -66,7 +74,7 @@ const PERCENT = /^(?:\d|[1-8]\d|9[0-5])(?:[.,]\d{1,2})?$/;
 const PERCENT_MAX = 95;
 const RATE = /^\d{1,6}(?:[.,]\d{1,6})?$/;
 
-export const isTermsChange = (change: string) => change === 'discount' || change === 'rate';
+export const isTermsChange = (change: string) => ['discount', 'rate', 'lists'].includes(change);
 
 export function discountForm(visit: UserVisit, version: number): Html {
   const words = WORDS[visit.language];
@@ -89,25 +97,51 @@ ${field({ ...typed('rub'), label: words.rub, inputmode: 'decimal' })}${codeField
 const hidden = (change: string, version: number) =>
   html`<input type="hidden" name="change" value="${change}"><input type="hidden" name="seen" value="${version}">`;
 
-/** Saves what a form wants; resolves to why not, if it did not. */
-export async function changeTerms(
-  visit: UserVisit,
-  sent: Form,
-): Promise<Refusal | { readonly notice: Html } | undefined> {
+/** What to show instead of a save. */
+interface TermsNotice {
+  readonly notice: Html;
+  readonly isPreview?: boolean;
+}
+
+/** Saves what a form wants, unless it is refused; shows first what it would make the catalog warn of. */
+export async function changeTerms(visit: UserVisit, sent: Form): Promise<Refusal | TermsNotice | undefined> {
   const { services, signedIn, language } = visit;
   const { part } = await services.catalogEditor.read();
-  const change = sent.text('change') === 'rate' ? readRate(visit, part, sent) : readDiscount(visit, part, sent);
+  const change = READERS[sent.text('change')]?.(visit, part, sent);
+  if (!change) throw fault('stale_form');
+  if ('text' in change) return change;
   if ('problem' in change) return { text: WORDS[language][change.problem], field: FIELDS[change.problem] };
   const { action, target, detail, next } = change;
+  if (!isPreviewed(sent, next)) {
+    const tried = await services.catalogEditor.tryPart(next);
+    const warnings = 'problem' in tried ? [] : newWarnings(visit, tried.catalog);
+    if (warnings.length > 0) return { notice: preview(visit, sent, { part, next, warnings }), isPreview: true };
+  }
   const saved: SaveResult = await services.catalogEditor.save({
     seen: Number(sent.text('seen')),
     part: next,
     user: signedIn.user.id,
-    note: `${action} ${target}`,
+    note: `${action} ${target}`.trim(),
   });
   if (saved.status !== 'saved') return { notice: describeRefusal(visit, saved) };
   await audit(visit, { action, target, detail });
   return undefined;
+}
+
+const NOT_AGAIN = new Set(['step', 'previewed', 'code', 'csrf']);
+
+/** Warns, and offers to save what was sent all the same. */
+function preview(
+  visit: UserVisit,
+  sent: Form,
+  { part, next, warnings }: { part: LayerPart; next: LayerPart; warnings: readonly Html[] },
+): Html {
+  const words = WORDS[visit.language];
+  const again = sent.entries().filter(([name]) => !NOT_AGAIN.has(name));
+  const fields = html`${hiddenInputs(again)}
+<input type="hidden" name="step" value="save">${previewMark(next)}${codeField(visit, 'preview')}`;
+  return html`<h2>${words.preview}</h2><p>${words.previewText}</p>${warnings}${changesTable(visit, part, next)}
+${form(visit, { action: PATH, button: words.saveAnyway, fields })}`;
 }
 
 interface TermsChange {
@@ -127,6 +161,20 @@ const FIELDS = {
 
 interface Problem {
   readonly problem: keyof typeof FIELDS;
+}
+
+const READERS: Readonly<Record<string, (...form: [UserVisit, LayerPart, Form]) => TermsChange | Problem | Refusal>> = {
+  discount: readDiscount,
+  rate: readRate,
+  lists: readLists,
+};
+
+function readLists(visit: UserVisit, part: LayerPart, sent: Form): TermsChange | Refusal {
+  const change = changeModelLists(visit, part, sent);
+  if ('text' in change) return change;
+  const { next } = change;
+  const detail = Object.fromEntries(MODEL_LISTS.map((list) => [list, readModelList(next, list).join(', ')] as const));
+  return { action: 'model_lists.change', target: '', detail, next };
 }
 
 function readDiscount({ services }: UserVisit, part: LayerPart, sent: Form): TermsChange | Problem {

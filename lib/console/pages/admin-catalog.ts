@@ -1,6 +1,7 @@
 // The current catalog for an operator: its models with their prices, what else it has, and the saves of pages.
 import { fault } from '../../base/faults.ts';
 import { audit } from '../audit.ts';
+import { modelLists } from '../catalog/list-form.ts';
 import { priceCells, priceColumns } from '../catalog/price-table.ts';
 import { describeWarning } from '../catalog/problem-words.ts';
 import { describeRefusal, failureMessage, SAVED, savedChanges, savedMessage } from '../catalog/save-words.ts';
@@ -101,8 +102,11 @@ export const adminCatalog = page({
     if (isTermsChange(sent.text('change'))) {
       const problem = await changeTerms(visit, sent);
       if (!problem) return { to: `/admin/catalog?${SAVED}` };
-      const { notice, ...refusal } = 'notice' in problem ? { ...problem, text: '' } : { ...problem, notice: undefined };
-      return { ...(await catalogPage({ ...visit, refused: { sent, ...refusal } }, notice)), status: 400 };
+      if (!('notice' in problem)) {
+        return { ...(await catalogPage({ ...visit, refused: { sent, ...problem } })), status: 400 };
+      }
+      const shown = await catalogPage({ ...visit, refused: { sent, text: '' } }, problem.notice);
+      return problem.isPreview ? shown : { ...shown, status: 400 };
     }
     if (sent.text('change') !== 'restore') throw fault('stale_form');
     const version = Number(sent.text('version'));
@@ -122,7 +126,7 @@ export const adminCatalog = page({
 async function catalogPage(visit: UserVisit, notice?: Html): Promise<Page> {
   const { services, language } = visit;
   const words = WORDS[language];
-  const { version } = await services.catalogEditor.read();
+  const draft = await services.catalogEditor.read();
   const { warnings, retired } = services.catalog();
   const retiredRows = [...retired].map(([id, replacement]) => [id, replacement]);
   const bar = catalogBar(visit);
@@ -131,9 +135,10 @@ async function catalogPage(visit: UserVisit, notice?: Html): Promise<Page> {
   const body = html`${notice}${savedMessage(visit)}${await failureMessage(visit)}${bar ?? html`<p>${words.edit} <code>tollgate catalog check</code> ${words.check}</p>`}
 ${warnings.length > 0 && html`<h2>${words.warnings}</h2>${warnings.map((warning) => message('error', describeWarning(language, warning)))}`}
 ${modelTables(visit)}
+${modelLists(visit, draft)}
 <h2>${words.saves}</h2>${await listSaves(visit)}
-<h2>${words.lists}</h2>${lists}${discountForm(visit, version)}
-<h2>${words.rates}</h2>${rates}${rateForm(visit, version)}
+<h2>${words.lists}</h2>${lists}${discountForm(visit, draft.version)}
+<h2>${words.rates}</h2>${rates}${rateForm(visit, draft.version)}
 ${retiredRows.length > 0 && html`<h2>${words.retired}</h2>`}
 ${retiredRows.length > 0 && table(words.retired, [{ title: words.model }, { title: words.replacement }], retiredRows)}`;
   return { title: words.catalog, body };
@@ -211,7 +216,7 @@ async function listSaves(visit: UserVisit): Promise<Html> {
 /** A note is an action and what it was done to. */
 function describeNote({ language }: UserVisit, note: string): Html {
   const [action = '', ...target] = note.split(' ');
-  return html`${actionText(language, action)} <code>${target.join(' ')}</code>`;
+  return html`${actionText(language, action)}${target.length > 0 && html` <code>${target.join(' ')}</code>`}`;
 }
 
 /** Undefined if the catalog has none. */
