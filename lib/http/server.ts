@@ -43,6 +43,8 @@ export interface Http {
 const HEADERS_TIMEOUT_MS = 10_000;
 /** Longer than clients keep theirs: one that closes on a request is an error to most, which must not send it again. */
 const KEEP_ALIVE_MS = 130_000;
+/** Of load balancers that keep theirs for 600 s, and cannot be told otherwise. They have few of them. */
+const KEEP_ALIVE_BEHIND_PROXY_MS = 620_000;
 /** Then the reply says `connection: close`, which frees the memory that a long-lived connection gathers. */
 const REQUESTS_PER_CONNECTION_MAX = 10_000;
 const STALL_MS = 60_000;
@@ -58,7 +60,8 @@ export function createHttp(options: HttpOptions): Http {
   const { host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS, stallMs = STALL_MS, styleAt } = options;
   const { connectionsMax = connectionsFor(readDescriptorLimit()), sharesPort = false, trustedProxies = '' } = options;
   const headers = securityHeaders(options.publicUrl ?? '');
-  const listener = openListener(headersTimeoutMs);
+  const keepAliveTimeout = trustedProxies.trim() === '' ? KEEP_ALIVE_MS : KEEP_ALIVE_BEHIND_PROXY_MS;
+  const listener = openListener({ headersTimeout: headersTimeoutMs, keepAliveTimeout });
   listener.maxConnections = connectionsMax;
   listener.maxRequestsPerSocket = REQUESTS_PER_CONNECTION_MAX;
   const server = Hapi.server({
@@ -100,12 +103,11 @@ export function createHttp(options: HttpOptions): Http {
   };
 }
 
-function openListener(headersTimeoutMs: number): Listener {
+function openListener(timeouts: { readonly headersTimeout: number; readonly keepAliveTimeout: number }): Listener {
   const listener = createListener({
-    headersTimeout: headersTimeoutMs,
+    ...timeouts,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    connectionsCheckingInterval: headersTimeoutMs / 10,
+    connectionsCheckingInterval: timeouts.headersTimeout / 10,
     maxHeaderSize: HEADERS_BYTES_MAX,
     noDelay: true,
     highWaterMark: BUFFERED_BYTES,

@@ -90,6 +90,8 @@ describe('http server', () => {
     const { listener } = createHttp({ styleAt, host: '127.0.0.1', port: 0 }).server;
     expect(listener).to.include({ keepAliveTimeout: 130_000, headersTimeout: 10_000, requestTimeout: 900_000 });
     expect(listener.maxRequestsPerSocket).to.equal(10_000);
+    const behind = createHttp({ styleAt, host: '127.0.0.1', port: 0, trustedProxies: '10.0.0.0/8' }).server;
+    expect(behind.listener).to.include({ keepAliveTimeout: 620_000, headersTimeout: 10_000 });
   });
 
   it('listens on its address alone, and with another one only if both share the port', async () => {
