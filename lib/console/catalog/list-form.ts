@@ -20,7 +20,7 @@ const WORDS = defineWords({
   en: {
     title: 'Models for smart, images and defaults',
     list: 'Used for',
-    models: 'In order of preference',
+    models: 'Models',
     answers: 'Answers now',
     none: 'none',
     lists: {
@@ -32,7 +32,7 @@ const WORDS = defineWords({
       'defaults.edit': 'Edits of images, if a request names no model',
     },
     change: 'Change these lists',
-    text: 'Names of models, separated by commas. The first that is available answers. An empty field leaves the list to the files of the catalog.',
+    text: 'Names of models in order of preference, separated by commas. The first that is available answers. An empty field leaves the list to the files of the catalog.',
     save: 'Save the lists',
     unknown: (name: string) => `There is no model ${name}.`,
     wrong: {
@@ -46,8 +46,8 @@ const WORDS = defineWords({
   ru: {
     title: 'Модели для smart, картинок и по умолчанию',
     list: 'Для чего',
-    models: 'По порядку предпочтения',
-    answers: 'Сейчас отвечает',
+    models: 'Модели',
+    answers: 'Отвечает',
     none: 'нет',
     lists: {
       'smart.lite': 'smart: простые задачи (lite)',
@@ -58,7 +58,7 @@ const WORDS = defineWords({
       'defaults.edit': 'Правка картинок, если модель не указана',
     },
     change: 'Изменить эти списки',
-    text: 'Названия моделей через запятую. Отвечает первая доступная. Если поле пустое, действует список из файлов каталога.',
+    text: 'Названия моделей по порядку предпочтения, через запятую. Отвечает первая доступная. Если поле пустое, действует список из файлов каталога.',
     save: 'Сохранить списки',
     unknown: (name: string) => `Модели ${name} нет.`,
     wrong: {
