@@ -5,6 +5,7 @@ import type { KeyRow } from '../store/ports/keys.ts';
 import type { ChargeFilter } from '../store/ports/ledger.ts';
 import { field, filterBox, select } from './components.ts';
 import { type Html, html } from './html.ts';
+import { findKeyOwner, type KeyOwner } from './key-owners.ts';
 import { defineWords } from './language.ts';
 import { dropEarlierEnded } from './latest-keys.ts';
 import type { OwnerVisit } from './visit.ts';
@@ -105,8 +106,15 @@ export function keyName({ name, last4 }: Pick<KeyRow, 'name' | 'last4'>): string
   return `${name} (…${last4})`;
 }
 
+/** The same with the email of whoever issued the key, where the visitor sees keys of several people. */
+function fullKeyName(key: KeyRow, owners: readonly KeyOwner[] = []): string {
+  const email = findKeyOwner(owners, key.id);
+  return email === undefined ? keyName(key) : `${keyName(key)}, ${email}`;
+}
+
 interface FilterChoices {
   readonly keys: readonly KeyRow[];
+  readonly owners?: readonly KeyOwner[];
   readonly kinds: Readonly<Record<ChargeKind, string>>;
   readonly states?: Readonly<Record<ChargeState, string>>;
   /** Extra fields of the page. */
@@ -117,7 +125,7 @@ const FILTERS = ['from', 'to', 'key', 'model', 'kind', 'state'];
 
 export function chargeFilterForm(visit: OwnerVisit, { from, to, filter }: ChargeQuery, choices: FilterChoices): Html {
   const words = WORDS[visit.language];
-  const { keys, kinds, states, more } = choices;
+  const { keys, owners, kinds, states, more } = choices;
   const account = visit.query.get('account');
   const count = FILTERS.filter((name) => (visit.query.get(name) ?? '') !== '').length;
   const box = html`<form method="get" action="${visit.path}" class="filter" aria-label="${words.filter}">
@@ -126,7 +134,7 @@ ${field({ name: 'from', label: words.from, type: 'date', value: from, optional: 
 ${field({ name: 'to', label: words.to, type: 'date', value: to, optional: true })}
 ${select(
   { name: 'key', label: words.key, all: words.all, chosen: filter.key },
-  dropEarlierEnded(visit, keys, filter.key).map((key) => [key.id, keyName(key)]),
+  dropEarlierEnded(visit, keys, filter.key).map((key) => [key.id, fullKeyName(key, owners)]),
 )}
 ${field({ name: 'model', label: words.model, value: filter.model, optional: true })}
 ${select({ name: 'kind', label: words.kind, all: words.all, chosen: filter.kind }, Object.entries(kinds))}

@@ -10,6 +10,11 @@ export interface KeyOwner {
   readonly keys: readonly string[];
 }
 
+/** The email of whoever issued a key; undefined if that is nobody, or if it is not shown. */
+export function findKeyOwner(owners: readonly KeyOwner[], key: string): string | undefined {
+  return owners.find(({ keys }) => keys.includes(key))?.name || undefined;
+}
+
 /** Empty for a visitor who sees only own keys, and for an account of one person. */
 export async function readKeyOwners(visit: OwnerVisit, keys: readonly KeyRow[]): Promise<readonly KeyOwner[]> {
   const { ownKeys, services } = visit;

@@ -8,6 +8,7 @@ import { MOVED_NAME } from '../../money/token-usage.ts';
 import { keyName } from '../charge-query.ts';
 import { definitionList } from '../components.ts';
 import { type Html, html } from '../html.ts';
+import { findKeyOwner, readKeyOwners } from '../key-owners.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
 import { listVisibleKeys } from '../visible-keys.ts';
@@ -24,6 +25,7 @@ const WORDS = defineWords({
     ended: 'Ended',
     running: 'still running',
     key: 'Key',
+    member: 'Member',
     kind: 'Type',
     model: 'Billed as',
     requested: 'Requested model',
@@ -66,6 +68,7 @@ const WORDS = defineWords({
     ended: 'Завершён',
     running: 'ещё выполняется',
     key: 'Ключ',
+    member: 'Участник',
     kind: 'Тип',
     model: 'Тарифицирована как',
     requested: 'Запрошена модель',
@@ -119,6 +122,7 @@ export const call = page({
     ]);
     const { kinds } = chargeWords(visit);
     const key = keys.find(({ id }) => id === charge.key);
+    const member = findKeyOwner(await readKeyOwners(visit, keys), charge.key);
     const usage = parseUsage(charge);
     const body = html`<p><code data-copy>${charge.id}</code></p>
 <section id="call"${isRunning(charge) && html` data-again`}>${definitionList([
@@ -126,6 +130,7 @@ export const call = page({
       [words.time, format.time(charge.createdAt)],
       [words.ended, charge.endedAt === null ? words.running : format.time(charge.endedAt)],
       [words.key, key ? keyName(key) : charge.key],
+      ...(member === undefined ? [] : [[words.member, member] as const]),
       [words.kind, kinds[charge.kind]],
       ...modelRows(visit, charge, usage),
       [words.state, describeState(visit, charge)],

@@ -3,6 +3,7 @@ import { fault } from '../../base/faults.ts';
 import type { Charge } from '../../money/decide.ts';
 import { formatMoment } from '../../money/period.ts';
 import { USAGE_UNITS } from '../../money/usage-units.ts';
+import type { KeyRow } from '../../store/ports/keys.ts';
 import type { ChargeFilter } from '../../store/ports/ledger.ts';
 import { archivedNote } from '../archived-note.ts';
 import { type ChargeQuery, chargeFilterForm, chargeQueryText, keyName, readChargeQuery } from '../charge-query.ts';
@@ -10,6 +11,7 @@ import { type FoundCharges, searchCharges } from '../charge-search.ts';
 import { field } from '../components.ts';
 import { type Cell, createCsv } from '../csv.ts';
 import { type Html, html } from '../html.ts';
+import { findKeyOwner, type KeyOwner, readKeyOwners } from '../key-owners.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
 import { isVisibleKey, listVisibleKeys } from '../visible-keys.ts';
@@ -32,6 +34,7 @@ const WORDS = defineWords({
     slow: '(it may take some seconds)',
     csv: 'Download CSV',
     head: ['time', 'request_id', 'key_id', 'key', 'kind', 'model', 'state', 'held_rub', 'charged_rub'],
+    more: ['member'],
   },
   ru: {
     title: 'Запросы',
@@ -47,6 +50,7 @@ const WORDS = defineWords({
     slow: '(это может занять несколько секунд)',
     csv: 'Скачать CSV',
     head: ['время', 'запрос', 'id_ключа', 'ключ', 'тип', 'модель', 'статус', 'резерв_руб', 'списано_руб'],
+    more: ['участник'],
   },
 });
 
@@ -72,18 +76,19 @@ export const calls = page({
       searchCharges(services.store.ledger, account.id, { limit: PER_PAGE, filter: selection.filter, ...part }),
       listVisibleKeys(visit),
     ]);
+    const owners = await readKeyOwners(visit, keys);
     const { charges } = found;
     const { kinds, states } = chargeWords(visit);
     const last = charges.length === PER_PAGE ? charges.at(-1) : undefined;
     const older = last && `${visit.path}${chargeQueryText(visit, { before: last.id, upTo: found.upTo })}`;
     const csv = `/account/calls.csv${chargeQueryText(visit, { before: undefined, upTo: undefined, whole: undefined })}`;
-    const body = html`${chargeFilterForm(visit, selection, { keys, kinds, states, more: field({ name: 'id', label: words.find, value: id, optional: true }) })}
+    const body = html`${chargeFilterForm(visit, selection, { keys, owners, kinds, states, more: field({ name: 'id', label: words.find, value: id, optional: true }) })}
 ${
   charges.length === 0 || id !== ''
     ? id === '' && found.rest
       ? undefined
       : emptyList(visit, id === '' ? isFiltered(selection) && 'none' : 'noCharge')
-    : html`<section id="list"${charges.some(isRunning) && html` data-again`}>${chargeTable(visit, charges, { keys, href: (each) => linkTo(visit, `/account/calls/${encodeURIComponent(each)}`) })}</section>
+    : html`<section id="list"${charges.some(isRunning) && html` data-again`}>${chargeTable(visit, charges, { keys, owners, href: (each) => linkTo(visit, `/account/calls/${encodeURIComponent(each)}`) })}</section>
 <p>${older && html`<a href="${older}" rel="next">${words.older}</a> · `}<a href="${csv}" download>${words.csv}</a></p>`
 }
 ${found.rest && furtherLinks(visit, found.rest)}
@@ -128,9 +133,11 @@ export const callsCsv = page({
   isFile: true,
   async get(visit) {
     const { language } = visit;
-    const head = [...WORDS[language].head, ...nameUnits(language)];
-    const names = new Map((await listVisibleKeys(visit)).map((key) => [key.id, keyName(key)]));
-    const rows = listCsvRows(visit, readChargeQuery(visit, range(visit)).filter, names);
+    const words = WORDS[language];
+    const head = [...words.head, ...nameUnits(language), ...words.more];
+    const keys = await listVisibleKeys(visit);
+    const owners = await readKeyOwners(visit, keys);
+    const rows = listCsvRows(visit, readChargeQuery(visit, range(visit)).filter, { keys, owners });
     return createCsv(visit.language, `calls-${visit.account.id}.csv`, { head, rows });
   },
 });
@@ -138,23 +145,28 @@ export const callsCsv = page({
 async function* listCsvRows(
   visit: OwnerVisit,
   filter: ChargeFilter,
-  names: ReadonlyMap<string, string>,
+  { keys, owners }: { readonly keys: readonly KeyRow[]; readonly owners: readonly KeyOwner[] },
 ): AsyncGenerator<readonly Cell[]> {
   const { services, account } = visit;
+  const named = new Map(keys.map((key) => [key.id, [keyName(key), findKeyOwner(owners, key.id) ?? ''] as const]));
   for (let before: string | undefined; ; ) {
     const page = await services.store.ledger.charges(account.id, {
       limit: PER_READ,
       filter,
       before,
     });
-    for (const charge of page) yield toCsvRow(visit, charge, names.get(charge.key) ?? '');
+    for (const charge of page) yield toCsvRow(visit, charge, named.get(charge.key));
     before = page.at(-1)?.id;
     if (before === undefined || page.length < PER_READ) return;
   }
 }
 
 /** In Russian for people and their spreadsheets; in English as the API has it. */
-function toCsvRow(visit: OwnerVisit, charge: Charge, keyTitle: string): readonly Cell[] {
+function toCsvRow(
+  visit: OwnerVisit,
+  charge: Charge,
+  [keyTitle, email]: readonly [string, string] = ['', ''],
+): readonly Cell[] {
   const { id, createdAt, key, kind, model, state, reserved, usage } = charge;
   const isPlain = visit.language === 'en';
   const counts: Readonly<Record<string, unknown>> = usage === null ? {} : JSON.parse(usage);
@@ -169,6 +181,7 @@ function toCsvRow(visit: OwnerVisit, charge: Charge, keyTitle: string): readonly
     { rub: reserved },
     { rub: netCharged(charge) },
     ...USAGE_UNITS.map((unit) => (typeof counts[unit] === 'number' ? counts[unit] : '')),
+    email,
   ];
 }
 

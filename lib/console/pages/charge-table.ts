@@ -4,6 +4,7 @@ import { USAGE_UNITS } from '../../money/usage-units.ts';
 import { type KeyName, keyName } from '../charge-query.ts';
 import { shortTime, table, usual } from '../components.ts';
 import { type Html, html } from '../html.ts';
+import { findKeyOwner, type KeyOwner } from '../key-owners.ts';
 import { defineWords } from '../language.ts';
 import type { Visit } from '../visit.ts';
 
@@ -87,14 +88,20 @@ export function describeState({ language }: Pick<Visit, 'language'>, { kind, sta
 interface ChargeTableParts {
   /** Those with names; other keys show as their ids. */
   readonly keys: readonly KeyName[];
+  /** Whose they are, where that differs. */
+  readonly owners?: readonly KeyOwner[];
   /** Where a call leads. */
   readonly href: (id: string) => string;
 }
 
-export function chargeTable(visit: Visit, charges: readonly Charge[], { keys, href }: ChargeTableParts): Html {
+export function chargeTable(
+  visit: Visit,
+  charges: readonly Charge[],
+  { keys, owners = [], href }: ChargeTableParts,
+): Html {
   const words = WORDS[visit.language];
   const { format } = visit;
-  const names = new Map(keys.map((key) => [key.id, keyName(key)]));
+  const names = new Map(keys.map((key) => [key.id, nameKey(key, owners)]));
   const columns = [
     { title: words.time, narrow: 'main' },
     { title: words.model, narrow: 'main' },
@@ -116,6 +123,11 @@ export function chargeTable(visit: Visit, charges: readonly Charge[], { keys, hr
     format.rub(netCharged(charge)),
   ]);
   return table(words.caption, columns, rows);
+}
+
+function nameKey(key: KeyName, owners: readonly KeyOwner[]): Html {
+  const email = findKeyOwner(owners, key.id);
+  return html`${keyName(key)}${email !== undefined && html` <span class="hint">${email}</span>`}`;
 }
 
 /** Tokens of reasoning are part of the output. */

@@ -12,6 +12,7 @@ import { definitionList } from '../components.ts';
 import { firstCallSample } from '../first-call.ts';
 import { fundsRows, getSpendable } from '../funds.ts';
 import { type Html, html } from '../html.ts';
+import { readKeyOwners } from '../key-owners.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
 import { listVisibleKeys } from '../visible-keys.ts';
@@ -112,7 +113,7 @@ ${
   charges &&
   (charges.length === 0
     ? steps(visit, progress)
-    : html`<h2>${words.last}</h2>${chargeTable(visit, charges, { keys: keys ?? [], href: (id) => linkTo(visit, `/account/calls/${encodeURIComponent(id)}`) })}
+    : html`<h2>${words.last}</h2>${chargeTable(visit, charges, { keys: keys ?? [], owners: await readKeyOwners(visit, keys ?? []), href: (id) => linkTo(visit, `/account/calls/${encodeURIComponent(id)}`) })}
 <p><a href="${linkTo(visit, '/account/calls')}">${words.all}</a></p>`)
 }`;
     return { title: words.title, body };

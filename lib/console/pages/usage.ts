@@ -51,7 +51,7 @@ export const usage = page({
     ]);
     const shown = { view, figures, nameGroup: (group: string) => names.get(group) ?? group };
     const body = html`${periodLinks(visit, view)}
-${chargeFilterForm(visit, selection, { keys, kinds, more: moreFields(visit, view, owners) })}
+${chargeFilterForm(visit, selection, { keys, owners, kinds, more: moreFields(visit, view, owners) })}
 ${isSplit(visit, selection) && html`<p class="hint">${words.split}</p>`}
 <section id="figures"${behind && html` data-again`}>${behind && progress(visit, behind)}
 ${

@@ -1,10 +1,11 @@
 // The list of calls: its paging and export, the days of its range, and what its links keep.
 import { expect } from 'chai';
+import { createAccounts } from '../../../lib/accounts/accounts.ts';
 import { DAY_MS, MINUTE_MS } from '../../../lib/base/durations.ts';
 import { formatMoment } from '../../../lib/money/period.ts';
 import { USAGE_UNITS } from '../../../lib/money/usage-units.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../../testkit/gateway.ts';
-import { setUpOwner, type Visitor } from '../../../testkit/pages.ts';
+import { setUpMember, setUpOwner, type Visitor } from '../../../testkit/pages.ts';
 
 const PATH = '/account/calls';
 /** More than one page of the list, and one read of the export. */
@@ -25,8 +26,12 @@ describe('the list of calls', () => {
   });
   after(() => test.stop());
 
-  async function pay(calls: readonly { readonly id: string; readonly at: number }[], model = 'm-1'): Promise<void> {
-    const shared = { wallet: account.id, key: account.keyId, model, prices: '{}', amount: 10_000n };
+  async function pay(
+    calls: readonly { readonly id: string; readonly at: number }[],
+    model = 'm-1',
+    key = account.keyId,
+  ): Promise<void> {
+    const shared = { wallet: account.id, key, model, prices: '{}', amount: 10_000n };
     const kinds = { kind: 'charge', chargeKind: 'image' } as const;
     const ops = calls.map(({ id, at }) => ({ ...kinds, ...shared, at, chargeId: id }));
     for (let from = 0; from < ops.length; from += BATCH) {
@@ -61,13 +66,36 @@ describe('the list of calls', () => {
 
   it('exports every call once, newest first', async () => {
     const { head, rows } = await readCsvRows(`${PATH}.csv`);
-    expect(head).to.equal(`time,request_id,key_id,key,kind,model,state,held_rub,charged_rub,${USAGE_UNITS}`);
+    expect(head).to.equal(`time,request_id,key_id,key,kind,model,state,held_rub,charged_rub,${USAGE_UNITS},member`);
     expect(rows.map(([, id]) => id)).to.deep.equal(newest(CALLS));
     const time = formatMoment(STARTED_AT, 'Europe/Moscow');
     const key = (await test.store.keys.list(account.id))[0];
     const named = [account.keyId, `test key (…${key?.last4})`, 'image', 'm-1', 'settled'];
     const none = USAGE_UNITS.map(() => '');
-    expect(rows.at(-1)).to.deep.equal([time, 'call-0', ...named, '0.01', '0.01', ...none]);
+    expect(rows.at(-1)).to.deep.equal([time, 'call-0', ...named, '0.01', '0.01', ...none, '']);
+  });
+
+  it('says to owners whose key a call was made with', async () => {
+    const member = await setUpMember(test, { account: account.id, role: 'member' }, 'ira@example.com');
+    const accounts = createAccounts({ store: test.store, keyPrefix: 'tg-' });
+    const { id: key } = await accounts.issueKey(account.id, 'laptop', {}, member.id);
+    await pay([{ id: 'call-ira', at: STARTED_AT }], 'm-3', key);
+    const readTexts = (who: Visitor) =>
+      Promise.all(
+        [`${PATH}?model=m-3`, '/account/usage', `${PATH}/call-ira`, '/account'].map(
+          async (path) => (await who.get(path)).text,
+        ),
+      );
+    const [list = '', usage = '', call = '', overview = ''] = await readTexts(owner);
+    for (const text of [list, overview])
+      expect(text).to.match(/<td[^>]*>laptop \(….{4}\) <span class="hint">ira@example.com<\/span><\/td>/);
+    for (const text of [list, usage]) expect(text).to.match(/<option value="[^"]+">laptop \(….{4}\), ira@example.com</);
+    expect(call).to.contain('<dt>Member</dt><dd>ira@example.com</dd>');
+    const { rows } = await readCsvRows(`${PATH}.csv?model=m-3`);
+    expect(rows.map((row) => row.at(-1))).to.deep.equal(['ira@example.com']);
+    const [, , theirs = '', ...more] = await readTexts(member);
+    expect(theirs).to.contain('laptop').and.not.to.contain('<dt>Member');
+    for (const text of more) expect(text).not.to.contain('ira@example.com<');
   });
 
   it('filters by whole days in the owner’s zone, including the last', async () => {
