@@ -105,7 +105,7 @@ export function createCatalogEditor({ store, live, keepsSecrets, now = Date.now 
       return row && save({ ...wish, part: JSON.parse(row.text) });
     },
     history: (limit) => catalogVersions.page({ limit }),
-    failure: () => findLayerFailure(store),
+    failure: () => findLayerFailure(store, now()),
   };
 }
 

@@ -1,7 +1,9 @@
 // The part of the catalog that operators write on pages: one more catalog file, kept in the store with all its versions, so
 // that every gateway of the store has it and can go back.
+import { MINUTE_MS } from '../base/durations.ts';
 import { isSealed, SECRET_SETTING } from '../store/secrets.ts';
 import type { Store } from '../store/store.ts';
+import type { HostLog } from '../upstream/contract/provider.ts';
 import { listVariables } from './variables.ts';
 
 export interface CatalogLayer {
@@ -18,7 +20,7 @@ export interface LayerSource {
   last(): Promise<number>;
   /** Undefined if there is no version. */
   read(): Promise<CatalogLayer | undefined>;
-  /** Tells all gateways that this one could not load a version. */
+  /** Tells all gateways that this one could not load a version; told again and again for as long as that lasts. */
   reportFailure(failure: LayerFailure): Promise<void>;
 }
 
@@ -37,10 +39,20 @@ export const LAYER_FILE = 'console.json of the store';
 export const LAYER_VARIABLES: readonly string[] = ['CONSOLE_*'];
 
 const FAILURE_SETTING = 'catalog/console-failure';
+/** Several times as long as a gateway takes to tell again; what is older was put right, or its gateway has ended. */
+const FAILURE_MS = 5 * MINUTE_MS;
+
+interface ToldFailure extends LayerFailure {
+  /** Absent: an earlier version has told it, and only once. */
+  readonly toldAt?: number;
+}
 
 type LayerStore = Pick<Store, 'catalogVersions' | 'settings'>;
 
-export function createLayerSource({ catalogVersions, settings }: LayerStore): LayerSource {
+export function createLayerSource(
+  { catalogVersions, settings }: LayerStore,
+  now: () => number = Date.now,
+): LayerSource {
   return {
     last: () => catalogVersions.last(),
     async read() {
@@ -54,7 +66,26 @@ export function createLayerSource({ catalogVersions, settings }: LayerStore): La
       });
       return { version: latest.seq, text: latest.text, secrets: Object.fromEntries(found) };
     },
-    reportFailure: (failure) => settings.set(FAILURE_SETTING, JSON.stringify(failure)),
+    reportFailure: (failure) =>
+      settings.set(FAILURE_SETTING, JSON.stringify({ ...failure, toldAt: now() } satisfies ToldFailure)),
+  };
+}
+
+const REPORT_POLLS = 120;
+const NOT_REPORTED = 'the store did not take that a version of the catalog could not be loaded';
+
+/** Call it at each poll: it tells operators of a failure at once, and again each minute. */
+export function createFailureReport(
+  source: Pick<LayerSource, 'reportFailure'> | undefined,
+  log: Pick<HostLog, 'warn'>,
+): (failure: LayerFailure | undefined) => Promise<void> {
+  let told: LayerFailure | undefined;
+  let inPolls = 0;
+  return async (failure) => {
+    inPolls -= 1;
+    if (!failure || (failure.at === told?.at && inPolls > 0)) return;
+    [told, inPolls] = [failure, REPORT_POLLS];
+    await source?.reportFailure(failure).catch((err: unknown) => log.warn(NOT_REPORTED, { err }));
   };
 }
 
@@ -63,9 +94,13 @@ export function nameLayerSecret(variable: string): string {
   return `${SECRET_SETTING}catalog/${variable}`;
 }
 
-/** That of the latest version, if a gateway could not load it. */
-export async function findLayerFailure({ catalogVersions, settings }: LayerStore): Promise<LayerFailure | undefined> {
+/** That of the latest version, while a gateway cannot load it. */
+export async function findLayerFailure(
+  { catalogVersions, settings }: LayerStore,
+  now: number,
+): Promise<LayerFailure | undefined> {
   const text = await settings.get(FAILURE_SETTING);
-  const failure = text === undefined ? undefined : (JSON.parse(text) as LayerFailure);
-  return failure && failure.version === (await catalogVersions.last()) ? failure : undefined;
+  const failure = text === undefined ? undefined : (JSON.parse(text) as ToldFailure);
+  if (!failure || (failure.toldAt ?? failure.at) < now - FAILURE_MS) return undefined;
+  return failure.version === (await catalogVersions.last()) ? failure : undefined;
 }

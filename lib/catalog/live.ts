@@ -10,7 +10,7 @@ import type { OpenProvider, Plugin } from '../upstream/host/settings.ts';
 import { buildCatalog, type Catalog } from './catalog.ts';
 import { createChanges } from './changes.ts';
 import type { CatalogHistory } from './history.ts';
-import type { CatalogLayer, LayerFailure, LayerSource } from './layer.ts';
+import { type CatalogLayer, createFailureReport, type LayerFailure, type LayerSource } from './layer.ts';
 import { listModels } from './listing.ts';
 import { describeNotice, type LossNotice } from './loss.ts';
 import { type Opened, openSection } from './opened.ts';
@@ -122,7 +122,6 @@ interface Loaded {
 const SWITCHED_OFF =
   'the edit switched an upstream or a payment provider off: it names variables that are not set in this process';
 const NOT_RELOADED = 'the catalog was not reloaded; the old one stays in force';
-const NOT_REPORTED = 'the store did not take that a version of the catalog could not be loaded';
 const NO_MEMORY: HostMemory = { get: async () => undefined, set: async () => undefined };
 const NOT_RECORDED = 'the store did not take the prices and rates of the catalog; a start would not know them';
 const REASON_CHARS_MAX = 2000;
@@ -153,6 +152,7 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
   let failure: CatalogFailure | undefined;
   const retired = new Map<Opened, NodeJS.Timeout>();
   const oneAtATime = limitConcurrency(1);
+  const reportFailure = createFailureReport(options.layer, log);
   await recordRealMoneyUpstream(options, loaded).catch((error: unknown) => {
     discard(listOpened(loaded));
     throw error;
@@ -214,7 +214,7 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
       if (isTriedAgain) retryInPolls = RETRY_POLLS;
       const reason = describeProblem(error, before, layer);
       failure = { at: Date.now(), reason };
-      if (layer && layer.version !== before.layer?.version) await report({ ...failure, version: layer.version });
+      await reportFailure(findUnloaded());
       if (!closed) log.error(`${NOT_RELOADED}${isTriedAgain ? '; trying again soon' : ''}: ${reason}`);
     }
     if (next) discard(listFresh(next, before));
@@ -227,8 +227,11 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
     pricesBefore = new Map([...pricesBefore, ...((await history?.readPrices()) ?? [])]);
   }
 
-  async function report(problem: LayerFailure): Promise<void> {
-    await options.layer?.reportFailure(problem).catch((err: unknown) => log.warn(NOT_REPORTED, { err }));
+  /** The version of the part from pages that cannot be loaded, if that is so. */
+  function findUnloaded(): LayerFailure | undefined {
+    return failure && layer && layer.version !== loaded.layer?.version
+      ? { ...failure, version: layer.version }
+      : undefined;
   }
 
   /** Whether operators have saved another version on pages; a store that does not answer is asked again. */
@@ -257,6 +260,7 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
     const hasNewRate = loaded.nextRateAt !== undefined && now() >= loaded.nextRateAt && failure === undefined;
     const isDue = (await hasNewLayer()) || isChanged || retryInPolls === 0 || hasNewRate;
     if (isDue && !closed) await reload();
+    else await reportFailure(findUnloaded());
     if (!closed) watch();
   }
 

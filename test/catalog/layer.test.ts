@@ -1,7 +1,14 @@
 // The part of the catalog from pages: merged like a file, with secrets of its own, reloaded from the store.
 import { expect } from 'chai';
+import { MINUTE_MS } from '../../lib/base/durations.ts';
 import { OperatorError } from '../../lib/base/operator-error.ts';
-import type { CatalogLayer, LayerFailure, LayerSource } from '../../lib/catalog/layer.ts';
+import {
+  type CatalogLayer,
+  createLayerSource,
+  findLayerFailure,
+  type LayerFailure,
+  type LayerSource,
+} from '../../lib/catalog/layer.ts';
 import { until } from '../../testkit/client.ts';
 import { catalogOf, TEXT, variable } from './folder.ts';
 import { CatalogStage, made } from './stage.ts';
@@ -154,5 +161,34 @@ describe('the part of the catalog from pages', () => {
     failsReading = false;
     await until(() => !stage.live.current().byName.has('second'));
     expect(stage.live.failure()).to.equal(undefined);
+  });
+
+  it('is reported for as long as it cannot be loaded, and not after that', async () => {
+    const settings = new Map<string, string>();
+    let now = 0;
+    const store = {
+      catalogVersions: { last: async () => layer?.version ?? 0, page: async () => [] },
+      settings: {
+        get: async (name: string) => settings.get(name),
+        set: async (name: string, value: string) => void settings.set(name, value),
+      },
+    } as never;
+    const told = createLayerSource(store, () => now);
+    const reportFailure: LayerSource['reportFailure'] = (failure) => {
+      failures.push(failure);
+      return told.reportFailure(failure);
+    };
+    stage.folder.write(content({ one: up('key-of-one') }));
+    await stage.load({ layer: { ...source, reportFailure }, lookEveryMs: 1 });
+    stage.live.watch();
+    write(1, { models: [second] });
+    await until(() => failures.length > 1);
+    expect(await findLayerFailure(store, now)).to.include({ version: 1, at: failures[0]?.at });
+    stage.folder.write(content({ one: up('key-of-one'), two: up('key-of-two') }));
+    await until(() => stage.live.made().version === 1);
+    now += 6 * MINUTE_MS;
+    expect(await findLayerFailure(store, now)).to.equal(undefined);
+    settings.set('catalog/console-failure', JSON.stringify({ version: 1, at: now - MINUTE_MS, reason: 'of long ago' }));
+    expect(await findLayerFailure(store, now)).to.include({ reason: 'of long ago' });
   });
 });
