@@ -46,14 +46,17 @@ const REGISTERING: Readonly<Record<ConsoleServices['registration'], readonly Lin
   open: ['invite', 'verify'],
 };
 
-function noLinkPage(visit: Visit, where: 'setup' | 'reset'): Page {
+function noLinkPage(visit: Visit): Page {
   const words = WORDS[visit.language];
+  const { mailer, registration } = visit.services;
   const hasToken = hasLinkToken(visit);
-  const isSetup = where === 'setup';
+  const isSetup = visit.path === '/setup';
+  const byMail = isSetup ? registration === 'open' && '/register' : '/reset';
   const body = html`${hasToken && message('error', words.none)}
 ${isSetup && html`<p>${words.where} <code>tollgate operator create EMAIL</code></p>`}
-<p>${isSetup ? words.use : words.ask}</p>${signInLink(visit)}`;
-  return { title: words.title, body, status: hasToken ? 404 : 200 };
+${(isSetup || !mailer) && html`<p>${isSetup ? words.use : words.ask}</p>`}
+${mailer && byMail && html`<p><a href="${byMail}">${isSetup ? words.invitedTitle : words.anew}</a></p>`}${signInLink(visit)}`;
+  return { title: isSetup ? words.title : words.resetTitle, body, status: hasToken ? 404 : 200 };
 }
 
 function demoPage(visit: Visit): Page {
@@ -249,7 +252,7 @@ async function refuseLink(visit: Visit): Promise<Page> {
   };
   const seconds = await countAttempt(services.store.sessions, [name], services.now());
   await recordSignIn(visit, { factor: 'link', result: seconds > 0 ? 'wait' : 'wrong' });
-  return noLinkPage(visit, 'setup');
+  return noLinkPage(visit);
 }
 
 /** Restores the link if nobody was signed in with it. */
@@ -322,20 +325,20 @@ async function isForMember({ services }: Visit, { purpose, account, email }: Lin
   return (await services.store.users.find(email)) !== undefined;
 }
 
-async function openLink(visit: Visit, where: 'setup' | 'reset'): Promise<Answer> {
+async function openLink(visit: Visit): Promise<Answer> {
   const opened = await findUsableLink(visit, readLinkToken(visit));
-  if (!opened) return noLinkPage(visit, where);
+  if (!opened) return noLinkPage(visit);
   const hidden = hideLinkToken(visit);
   if (hidden) return hidden;
   return (await isForMember(visit, opened.link)) ? { to: joinPath(visit) } : linkPage(visit, opened, {});
 }
 
-export const setup = page({ path: '/setup', who: 'anyone', get: (visit) => openLink(visit, 'setup'), post: useLink });
+export const setup = page({ path: '/setup', who: 'anyone', get: openLink, post: useLink });
 
 export const reset = page({
   path: '/reset',
   who: 'anyone',
-  get: (visit) => (asksForEmail(visit) ? linkRequestPage(visit, 'reset') : openLink(visit, 'reset')),
+  get: (visit) => (asksForEmail(visit) ? linkRequestPage(visit, 'reset') : openLink(visit)),
   post(visit, sent) {
     if (!asksForEmail(visit)) return useLink(visit, sent);
     return answerLinkRequest(visit, 'reset', {

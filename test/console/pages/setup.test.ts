@@ -51,6 +51,23 @@ describe('one-time links', () => {
     visitor().submit(path, { password: PASSWORD, again: PASSWORD, code: '', ...fields });
   const linkIn = (text: string) => /http\S+token=[\w-]+/.exec(text)?.[0] ?? '';
 
+  it('that no longer work lead to where a new one is requested', async () => {
+    const pages = {
+      '/setup': ['/register', 'whoever invited you'],
+      '/reset': ['/reset', 'Send me a new link'],
+    } as const;
+    for (const [path, [where, words]] of Object.entries(pages)) {
+      const used = `${path}?token=${'a'.repeat(43)}`;
+      const { status, text } = await visitor().get(used);
+      expect([status, text.includes(`<a href="${where}">`), text.includes(words)], path).to.deep.equal([
+        404,
+        true,
+        true,
+      ]);
+      expect(text.includes('operator create'), path).to.equal(path === '/setup');
+    }
+  });
+
   describe('opened in a browser', () => {
     const navigating = { headers: { 'sec-fetch-mode': 'navigate' } };
     const open = async (person: ReturnType<typeof visitor>, link: string) => {
