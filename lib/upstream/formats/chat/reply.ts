@@ -311,7 +311,8 @@ function readReasoning(fields: JsonObject): string {
   if (isText(text)) return text;
   if (isText(thinking)) return thinking;
   const held = content ?? reasoning;
-  return typeof held === 'object' ? readText(held) : '';
+  // Some say only whether there are any.
+  return typeof held === 'boolean' ? '' : readText(held);
 }
 
 function isText(value: unknown): value is string {

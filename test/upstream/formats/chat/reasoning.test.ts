@@ -14,6 +14,10 @@ describe('reasoning in the chat format', () => {
       [[{ reasoning_content: { text: 'Hm' } }, { content: 'Hi' }], 'Hm', 'Hi'],
       [[{ reasoning: [{ text: 'H' }, { type: 'text', text: 'm' }] }, { content: 'Hi' }], 'Hm', 'Hi'],
       [[{ reasoning_content: {}, reasoning: true }, { content: 'Hi' }], '', 'Hi'],
+      [[{ reasoning: true }, { content: 'Hi' }], '', 'Hi'],
+      // Numbers of some servers are numbers of JSON.
+      [[{ reasoning_content: '4 + ' }, { reasoning_content: 2 }, { content: 6 }], '4 + 2', '6'],
+      [[{ reasoning: 0 }, { content: 0 }], '0', '0'],
       [
         [
           { content: [{ type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm' }] }] },
