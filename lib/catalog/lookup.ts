@@ -132,7 +132,8 @@ function listCloseNames(catalog: Catalog, name: string): string | undefined {
 const CONTAINED_MIN = 4;
 
 function slipsBetween(wanted: string, candidate: string): number {
-  const isPart = wanted.length >= CONTAINED_MIN && (candidate.includes(wanted) || wanted.includes(candidate));
+  const [part, whole] = wanted.length < candidate.length ? [wanted, candidate] : [candidate, wanted];
+  const isPart = part.length >= CONTAINED_MIN && whole.includes(part);
   return Math.min(distance(wanted, candidate), isPart ? 1.5 : Number.POSITIVE_INFINITY);
 }
 

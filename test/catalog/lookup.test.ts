@@ -115,7 +115,8 @@ describe('look-up of models', () => {
 
   it('matches parts of an id from four characters on, and tolerates typos by length, in any case', () => {
     const ids = ['ab1', 'Wide-Model', 'kimi-k2-turbo'];
-    const found = build(catalogOf({ models: ids.map((id) => ({ ...TEXT, id })) }));
+    const models = ids.map((id, at) => ({ ...TEXT, id, aliases: at === 0 ? ['wi', 'ki'] : [] }));
+    const found = build(catalogOf({ models }));
     const hint = (name: string) => {
       try {
         findTextModel(found, name);
@@ -128,6 +129,9 @@ describe('look-up of models', () => {
       ['tur', undefined],
       ['turb', '`kimi-k2-turbo`'],
       ['imi', undefined],
+      // Nor is a short alias a part of every name with its letters.
+      ['window', undefined],
+      ['skippy', undefined],
       ['wide-model', '`Wide-Model`'],
       ['WIDE', '`Wide-Model`'],
       // One typo in a short name, three in a long one.
