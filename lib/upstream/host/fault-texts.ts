@@ -171,6 +171,17 @@ export const TOO_LONG_AT_500 = joinRows(
   /\bexceed\w*\b.{0,40}\bcontext (length|window|size)/,
 );
 
+const LONG_FIELD = /\binvalid '([^']+)': \w+ too long\b|\btoo long - '([^']+)'|'\$\.([^']+)' is too long\b/i;
+const PROMPT_FIELD = /\b(messages|input|prompt|content|text|instructions|system|output|arguments)\W*\d*\W*$/i;
+
+/** Whether a refusal for length is about the tools, an id or a name: with a shorter prompt it would come again. */
+export function isOtherTooLong(text: string): boolean {
+  const field = LONG_FIELD.exec(text)
+    ?.slice(1)
+    .find((path) => path !== undefined);
+  return field !== undefined && !PROMPT_FIELD.test(field);
+}
+
 /** Of a 403: said of what was sent, or of who sent it. */
 export const MODERATED = joinRows(
   /\b(moderat(ed|ion)|flagged|inappropriate|nsfw|unsafe|prohibited[ _]content)\b/,

@@ -8,6 +8,7 @@ import {
   BANNED,
   CAUSES,
   FAILED_BEHIND,
+  isOtherTooLong,
   KEY,
   MODERATED,
   MONEY,
@@ -160,9 +161,12 @@ export function createJudge(
     // Of an account behind the upstream: its own would be refused in its own words.
     const isOther = complaint.isBehind && (said === 'quota' || said === 'auth');
     const kind = isOther ? (status === 429 ? 'rate' : 'server') : said;
-    if (isCause(kind)) return { kind: 'request', about: kind };
-    const about = kind === 'request' ? findRefusalCause(complaint.message.slice(0, TEXT_CHARS)) : undefined;
-    return { kind, ...(about !== undefined && { about }) };
+    const text = complaint.message.slice(0, TEXT_CHARS);
+    const about = isCause(kind) ? kind : kind === 'request' ? findRefusalCause(text) : undefined;
+    if (about === undefined || (about === 'length' && isOtherTooLong(text))) {
+      return { kind: isCause(kind) ? 'request' : kind };
+    }
+    return { kind: 'request', about };
   };
 }
 
