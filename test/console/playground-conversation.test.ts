@@ -138,6 +138,9 @@ describe('a conversation on the page of the playground', function () {
     expect(next?.turns[1]?.answered).to.contain('You wrote: “More”');
     const failed = parseEvents((await post({ prompt: '[[fail-mid]]', turns }, `${PAGE}/text`)).text).at(-1);
     expect(failed?.data).not.to.have.property('turns');
+    expect(failed?.data.html).to.contain('provider failed. The delivered part is charged.');
+    const unpaid = parseEvents((await post({ prompt: '[[fail]]', turns }, `${PAGE}/text`)).text).at(-1);
+    expect(unpaid?.data.html).to.contain('Charge refunded.').and.not.to.contain('part is charged');
   });
 
   it('counts in the price before sending', async () => {

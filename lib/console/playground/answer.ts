@@ -1,7 +1,7 @@
 // The playground's answer: the text or image with its cost, and the progress of a video.
 
 import { writeDataUrl } from '../../api/dialects/data-url.ts';
-import { isFault } from '../../base/faults.ts';
+import { type Fault, isFault } from '../../base/faults.ts';
 import type { EmbeddingAnswer } from '../../calls/embeddings/engine.ts';
 import type { VideoView } from '../../calls/videos/view.ts';
 import { getRequestState } from '../../http/request-state.ts';
@@ -90,8 +90,10 @@ interface EndedTurn {
 
 function textOutcome(visit: OwnerVisit, ending: TextEnding, ended?: EndedTurn): Html {
   const words = WORDS[visit.language];
-  if (isFault(ending))
-    return html`${refusal(visit, faultWords(ending, visit.language))}${definitionList([callRow(visit)])}`;
+  if (isFault(ending)) {
+    const reason = faultWords(ending, visit.language);
+    return html`${refusal(visit, isCharged(ending) ? `${reason} ${words.partly}` : reason)}${definitionList([callRow(visit)])}`;
+  }
   const { format } = visit;
   const { model, usage, reason, billing } = ending as CollectedReply;
   const note = reason === 'length' ? words.cut : reason === 'filter' ? words.filtered : undefined;
@@ -108,6 +110,11 @@ ${definitionList([
   ...leftRows(visit, billing.balance),
   callRow(visit),
 ])}`;
+}
+
+/** Whether the part of a stream that was delivered before the failure is paid; unknown without the store. */
+function isCharged({ data }: Fault): boolean {
+  return data?.detail.refunded !== true && data?.code !== 'store_unavailable';
 }
 
 function isLong({ turns, forgotten }: Conversation): boolean {

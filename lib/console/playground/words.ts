@@ -78,6 +78,7 @@ export const WORDS = defineWords({
     filtered: "The answer was stopped by the provider's content rules.",
     lost: 'The connection was lost. The delivered part is charged: see Calls.',
     stopped: 'Stopped. The delivered part is charged: see Calls.',
+    partly: 'The delivered part is charged.',
     file: 'Open the file',
     keep: 'The link expires: save the file.',
     mistakes: {
@@ -178,6 +179,7 @@ export const WORDS = defineWords({
     filtered: 'Ответ остановлен правилами провайдера.',
     lost: 'Соединение прервалось. За полученную часть деньги списаны: см. «Запросы».',
     stopped: 'Остановлено. За полученную часть деньги списаны: см. «Запросы».',
+    partly: 'За полученную часть деньги списаны.',
     file: 'Открыть файл',
     keep: 'Ссылка временная: сохраните файл.',
     mistakes: {
