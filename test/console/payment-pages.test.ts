@@ -237,6 +237,9 @@ describe('payment pages of an owner', () => {
       const asked = await change({ threshold: '1500' });
       expect(asked.status).to.equal(200);
       expect(asked.text).to.contain('charges ₽1,000.00 now').and.to.contain('•••• 4242');
+      expect(asked.text).not.to.contain('charged again');
+      const low = await change({ threshold: '250000' });
+      expect(low.text).to.contain('the same amount is charged again right after it');
       expect(await auto()).to.equal(undefined);
       const fields = Object.fromEntries(
         [...asked.text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]) => [

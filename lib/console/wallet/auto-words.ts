@@ -28,6 +28,7 @@ interface AutoWords {
   readonly conflict: string;
   readonly nowTitle: string;
   readonly now: (amount: string, card: string) => string;
+  readonly nowMore: string;
   readonly confirm: (amount: string) => string;
   readonly back: string;
 }
@@ -70,6 +71,8 @@ const WORDS = defineWords<AutoWords>({
     nowTitle: 'Charge right away',
     now: (amount, card) =>
       `Your balance is below the threshold. Turning on automatic top-up charges ${amount} now: ${card}.`,
+    nowMore:
+      'This does not bring the balance above the threshold: the same amount is charged again right after it, as often as the daily and the monthly limit allow.',
     confirm: (amount) => `Turn on and charge ${amount} now`,
     back: 'Back without charging',
   },
@@ -109,6 +112,8 @@ const WORDS = defineWords<AutoWords>({
     conflict: 'Настройки за это время изменились. Проверьте их и повторите.',
     nowTitle: 'Списание сразу',
     now: (amount, card) => `Баланс ниже порога. При включении автопополнения сразу спишется ${amount}: ${card}.`,
+    nowMore:
+      'Баланс и после этого останется ниже порога: та же сумма сразу спишется снова, пока хватает лимитов на день и на месяц.',
     confirm: (amount) => `Включить и списать ${amount}`,
     back: 'Назад без списания',
   },

@@ -150,7 +150,7 @@ export async function changeAuto(visit: OwnerVisit, sent: Form): Promise<Redirec
   const next = isPauseSolved(auto, card) ? markResumed(changed) : changed;
   const { autoTopup: bounds } = services.catalog();
   const isDue = findBlocker(next, wallet, { at: services.now(), zone: visit.zone, bounds }) === undefined;
-  if (isDue && !sent.has('confirm')) return confirmPage(visit, sent, input);
+  if (isDue && !sent.has('confirm')) return confirmPage(visit, sent, { ...input, balance: wallet.avail + wallet.held });
   const consent = await storeConsent(visit, 'auto_topup');
   if (!(await services.store.payments.changeAutoTopup({ ...next, consent }))) {
     return { typed: readTyped(sent), problems: { form: autoWords(language).conflict } };
@@ -210,8 +210,12 @@ function readTyped(sent: Form): AutoProblem['typed'] {
   };
 }
 
+interface DueCharge extends AutoTopupForm {
+  readonly balance: Micro;
+}
+
 /** Shown before an immediate charge. */
-function confirmPage(visit: OwnerVisit, sent: Form, { amount, card }: AutoTopupForm): Page {
+function confirmPage(visit: OwnerVisit, sent: Form, { amount, card, threshold, balance }: DueCharge): Page {
   const { language, format } = visit;
   const words = autoWords(language);
   const sum = format.rub(amount);
@@ -220,6 +224,7 @@ function confirmPage(visit: OwnerVisit, sent: Form, { amount, card }: AutoTopupF
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   );
   const body = html`${message('done', words.now(sum, cardName(card, language)))}
+${balance + amount < threshold && html`<p>${words.nowMore}</p>`}
 <p>${consentText(language, 'auto_topup')}</p>
 ${form(visit, { action: linkTo(visit, PATH), fields, button: words.confirm(sum) })}
 <p><a href="${linkTo(visit, PATH)}">${words.back}</a></p>`;
