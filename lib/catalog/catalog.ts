@@ -14,7 +14,7 @@ import {
   type OpenUpstream,
   type TextModel,
 } from './model.ts';
-import type { StatedPrice } from './pricing.ts';
+import type { PricesBefore, StatedPrice } from './pricing.ts';
 import { describeMissingRate, findRatesInForce } from './rates.ts';
 import { type CatalogFile, describeMistake, type SmartEntry } from './schema.ts';
 import { readTopupBounds, type TopupBounds } from './topup-bounds.ts';
@@ -72,7 +72,7 @@ interface BuildOptions {
   /** ms since the epoch: decides which rates are in force. */
   readonly now?: number;
   /** The prices in force before: they stay if a cost or a rate moved a price below the cost. */
-  readonly pricesBefore?: ReadonlyMap<string, StatedPrice>;
+  readonly pricesBefore?: PricesBefore;
 }
 
 /** Builds the catalog from the upstreams that are switched on. Throws an `OperatorError` that lists all mistakes. */

@@ -8,7 +8,7 @@ import { type ListModelEntry, type PriceListsEntry, pickWrittenPart } from './cu
 import { type CheckedListPrice, checkListPrice, type LossNotice } from './loss.ts';
 import { type BuiltModel, type Model, type TextModel, withPrice } from './model.ts';
 import { overridePrice } from './override-price.ts';
-import { isTooHigh, type StatedPrice, TOO_HIGH } from './pricing.ts';
+import { isTooHigh, type PricesBefore, type StatedPrice, TOO_HIGH } from './pricing.ts';
 
 export interface RepricedModels {
   /** Changes with any price of the list. */
@@ -31,8 +31,7 @@ interface ListOptions {
   readonly byName: ReadonlyMap<string, Model>;
   /** The models that answer to images for those that do not see. */
   readonly vision: readonly TextModel[];
-  /** The prices in force before, by `nameListPrice`. */
-  readonly before: ReadonlyMap<string, StatedPrice>;
+  readonly before: PricesBefore;
   readonly report: (list: string, problem: string) => void;
   readonly warn: (list: string, warning: string) => void;
 }
@@ -75,7 +74,8 @@ function priceForList(name: string, list: PriceListsEntry[string], options: List
     if (isTooHigh(stated.price)) report(`${rule.place}: model ${id}: ${TOO_HIGH}`);
     const loss = (rule.entry.loss ?? list.loss) === true || model.entry.loss;
     const covered = { ...model, stated, entry: { ...model.entry, loss } };
-    const checked = checkListPrice(name, covered, { vision, kept: before.get(nameListPrice(name, id)) });
+    const kept = before.get(nameListPrice(name, id), stated.statement);
+    const checked = checkListPrice(name, covered, { vision, kept });
     if (checked.refusal !== undefined) report(`model ${id}: ${checked.refusal}`);
     return [{ ...checked, model, stated }];
   });

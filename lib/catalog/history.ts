@@ -3,7 +3,7 @@ import { HOME_CURRENCY, readCost, serializeCost } from '../money/cost.ts';
 import type { RateStore } from '../store/ports/rates.ts';
 import type { SettingStore } from '../store/ports/settings.ts';
 import type { Catalog } from './catalog.ts';
-import type { StatedPrice } from './pricing.ts';
+import type { PricesBefore, StatedPrice } from './pricing.ts';
 
 export interface CatalogHistory {
   /** The prices that were last in force in any process of this store, by id of the model. */
@@ -32,6 +32,16 @@ export function createCatalogHistory({ settings, rates }: HistoryStore, now: () 
       // Another gateway of the store may have a catalog with other models.
       const text = serializePrices(new Map([...parsePrices(before), ...catalog.prices]));
       if (before !== text) await settings.set(PRICES_SETTING, text);
+    },
+  };
+}
+
+/** The prices of this process; a statement that it has missed may be one that the store remembers of another gateway. */
+export function joinPrices(own: Catalog['prices'], remembered: Catalog['prices']): PricesBefore {
+  return {
+    get(name, statement) {
+      const known = own.get(name);
+      return known?.statement === statement ? known : (remembered.get(name) ?? known);
     },
   };
 }

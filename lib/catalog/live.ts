@@ -9,12 +9,13 @@ import { scrub } from '../upstream/host/secret.ts';
 import type { OpenProvider, Plugin } from '../upstream/host/settings.ts';
 import { buildCatalog, type Catalog } from './catalog.ts';
 import { createChanges } from './changes.ts';
-import type { CatalogHistory } from './history.ts';
+import { type CatalogHistory, joinPrices } from './history.ts';
 import { type CatalogLayer, createFailureReport, type LayerFailure, type LayerSource } from './layer.ts';
 import { listModels } from './listing.ts';
 import { describeNotice, type LossNotice } from './loss.ts';
 import { type Opened, openSection } from './opened.ts';
 import { choosePayments, type OpenPayment } from './payments.ts';
+import type { PricesBefore } from './pricing.ts';
 import { findNextRateStart } from './rates.ts';
 import { readCatalog } from './read.ts';
 import type { CatalogFile } from './schema.ts';
@@ -137,11 +138,11 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
   const sections = await loadSections(config);
   const changes = createChanges(config.catalogDir);
   await changes.markAsKnown();
-  /** Those of models that the current catalog lacks too: an edit may bring them back. */
-  let pricesBefore: Catalog['prices'] = (await history?.readPrices()) ?? new Map();
+  let remembered: Catalog['prices'] = (await history?.readPrices()) ?? new Map();
   let layer = await options.layer?.read();
-  let loaded = load(options, { sections, layer, pricesBefore });
-  pricesBefore = new Map([...pricesBefore, ...loaded.catalog.prices]);
+  let loaded = load(options, { sections, layer, pricesBefore: remembered });
+  /** Those of models that the current catalog lacks too: an edit may bring them back. */
+  let pricesBefore = loaded.catalog.prices;
   let pollTimer: NodeJS.Timeout | undefined;
   let closed = false;
   /** Polls until a failed reload is retried; undefined if there is none. */
@@ -203,9 +204,9 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
     let isRead = false;
     try {
       layer = await options.layer?.read();
-      await rememberPrices();
+      remembered = (await history?.readPrices()) ?? remembered;
       isRead = true;
-      next = load(options, { sections, layer, before, pricesBefore });
+      next = load(options, { sections, layer, before, pricesBefore: joinPrices(pricesBefore, remembered) });
       await recordRealMoneyUpstream(options, next, before);
       if (!closed) return next;
     } catch (error) {
@@ -219,12 +220,6 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
     }
     if (next) discard(listFresh(next, before));
     return undefined;
-  }
-
-  /** Another gateway may have loaded versions that this one has missed, and a price of theirs may be the one that stays. */
-  async function rememberPrices(): Promise<void> {
-    if (recordInPolls !== undefined) await record(loaded.catalog);
-    pricesBefore = new Map([...pricesBefore, ...((await history?.readPrices()) ?? [])]);
   }
 
   /** The version of the part from pages that cannot be loaded, if that is so. */
@@ -271,7 +266,8 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
   function tryLayer(candidate: Omit<CatalogLayer, 'version'>, before: Loaded): LayerTrial {
     const tried = { ...candidate, version: 0 };
     try {
-      const next = load(options, { sections, layer: tried, before, pricesBefore });
+      const prices = joinPrices(pricesBefore, remembered);
+      const next = load(options, { sections, layer: tried, before, pricesBefore: prices });
       discard(listFresh(next, before));
       return { catalog: next.catalog, file: next.file };
     } catch (error) {
@@ -352,7 +348,7 @@ interface LoadOptions {
   readonly layer: CatalogLayer | undefined;
   /** Absent at the start. */
   readonly before?: Loaded;
-  readonly pricesBefore: Catalog['prices'];
+  readonly pricesBefore: PricesBefore;
 }
 
 function load(

@@ -5,7 +5,7 @@ import { findDearestPrices, markUp, NO_MARKUP } from '../money/markup.ts';
 import { formatRub, KOPECK } from '../money/money.ts';
 import type { PriceVector } from '../money/price.ts';
 import { type BuiltModel, type Model, type Route, type TextModel, withPrice } from './model.ts';
-import type { StatedPrice } from './pricing.ts';
+import type { PricesBefore, StatedPrice } from './pricing.ts';
 import { findVideoLengths } from './video-lengths.ts';
 
 /** A price below the cost of a route: what became of it. */
@@ -32,8 +32,7 @@ interface ResolvedModels {
 interface LossOptions {
   /** The models that answer to images for those that do not see. */
   readonly vision: readonly TextModel[];
-  /** The prices in force before, by id of the model. */
-  readonly before: ReadonlyMap<string, StatedPrice>;
+  readonly before: PricesBefore;
   /** Takes why a model, by its place in the list, cannot be sold. */
   readonly report: (at: number, problem: string) => void;
 }
@@ -52,7 +51,7 @@ export function resolveLosses(built: readonly BuiltModel[], { vision, before, re
   const prices = new Map<string, StatedPrice>();
   const models = built.map((each, at) => {
     const { model, stated } = each;
-    const resolved = resolveLoss(each, { vision, kept: before.get(model.id) });
+    const resolved = resolveLoss(each, { vision, kept: before.get(model.id, stated.statement) });
     if (resolved.losses.length > 0 && !resolved.outcome)
       report(at, describeRefusal(resolved.losses, adviseForModel(resolved.losses)));
     notices.push(...listNotices(resolved));

@@ -53,6 +53,12 @@ export interface StatedPrice {
   readonly price: PriceVector;
 }
 
+/** The prices in force before, by id of the model or by `nameListPrice`. */
+export interface PricesBefore {
+  /** If several are known, the one with this statement. */
+  get(name: string, statement: string): StatedPrice | undefined;
+}
+
 /** What the price of a model is made of. */
 interface PriceSources {
   readonly costs: readonly PinnedCost[];

@@ -112,6 +112,12 @@ for (const kind of longer([SQLITE], STORES)) {
       try {
         for (const { live } of [other, stage]) expect(await live.reload()).to.equal(true);
         for (const each of [other, stage]) expect(each.model().price.input).to.equal(39_000_000n);
+        // A slower one has recorded what it had before.
+        const prices = new Map([[TEXT.id, { statement: 'of a former version', price: SOLD }]]);
+        await history().record({ prices, rates: new Map() });
+        usd(['81', '2026-11-01']);
+        expect(await stage.live.reload()).to.equal(true);
+        expect(stage.model().price.input).to.equal(39_000_000n);
       } finally {
         await other.live.close();
       }
