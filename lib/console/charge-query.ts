@@ -123,11 +123,16 @@ interface FilterChoices {
 
 const FILTERS = ['from', 'to', 'key', 'model', 'kind', 'state'];
 
+/** How many the visitor has set, beside what the page sets by itself. */
+export function countFilters({ query }: OwnerVisit): number {
+  return FILTERS.filter((name) => (query.get(name) ?? '') !== '').length;
+}
+
 export function chargeFilterForm(visit: OwnerVisit, { from, to, filter }: ChargeQuery, choices: FilterChoices): Html {
   const words = WORDS[visit.language];
   const { keys, owners, kinds, states, more } = choices;
   const account = visit.query.get('account');
-  const count = FILTERS.filter((name) => (visit.query.get(name) ?? '') !== '').length;
+  const count = countFilters(visit);
   const box = html`<form method="get" action="${visit.path}" class="filter" aria-label="${words.filter}">
 ${account !== null && html`<input type="hidden" name="account" value="${account}">`}
 ${field({ name: 'from', label: words.from, type: 'date', value: from, optional: true })}

@@ -146,6 +146,17 @@ describe('roles in an account', function () {
     for (const path of ['/account/wallet', '/account/people']) expect(overview.text).not.to.contain(`href="${path}"`);
   });
 
+  it('tell members of their own keys and calls, before they have any', async () => {
+    const fresh = await setUpMember(test, { account, role: 'member' }, 'fresh@example.com');
+    const calls = await fresh.get('/account/calls');
+    expect(calls.text).to.contain('You have not made any calls in the last 30 days. <a href="/account/playground">');
+    expect((await fresh.get('/account/calls?model=x')).text).to.contain('No calls match. <a href="/account/calls">');
+    expect((await visitors.member.get('/account/keys')).text)
+      .to.contain('Your keys')
+      .and.not.to.contain('of this account');
+    expect((await visitors.owner.get('/account/keys')).text).to.contain('Keys of this account');
+  });
+
   it('show accountants money and sums, but no keys and no calls', async () => {
     const { accountant } = visitors;
     const overview = (await accountant.get('/account')).text;

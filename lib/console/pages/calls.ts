@@ -6,7 +6,7 @@ import { USAGE_UNITS } from '../../money/usage-units.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
 import type { ChargeFilter } from '../../store/ports/ledger.ts';
 import { archivedNote } from '../archived-note.ts';
-import { type ChargeQuery, chargeFilterForm, chargeQueryText, keyName, readChargeQuery } from '../charge-query.ts';
+import { chargeFilterForm, chargeQueryText, countFilters, keyName, readChargeQuery } from '../charge-query.ts';
 import { type FoundCharges, searchCharges } from '../charge-search.ts';
 import { field } from '../components.ts';
 import { type Cell, createCsv } from '../csv.ts';
@@ -27,7 +27,8 @@ const WORDS = defineWords({
     noCharge: 'No charge has this ID. Requests refused before they start (400, 401, 402, 403, 429) are not listed.',
     all: 'Show all calls',
     never: 'This account has not made any calls yet.',
-    begin: 'Make the first one in the playground',
+    ownNever: (days: number) => `You have not made any calls in the last ${days} days.`,
+    begin: 'Make one in the playground',
     older: 'Older calls',
     further: (time: string) => `Searched back to ${time}. Go on`,
     whole: 'search everything',
@@ -43,7 +44,8 @@ const WORDS = defineWords({
     noCharge: 'Списания с таким ID нет. Запросы, отклонённые до начала (400, 401, 402, 403, 429), сюда не попадают.',
     all: 'Показать все запросы',
     never: 'В этом аккаунте ещё не было запросов.',
-    begin: 'Отправьте первый в разделе «Попробовать»',
+    ownNever: (days: number) => `За последние ${days} дней ваших запросов не было.`,
+    begin: 'Отправьте запрос в разделе «Попробовать»',
     older: 'Более ранние запросы',
     further: (time: string) => `Просмотрено до ${time}. Искать дальше`,
     whole: 'искать по всем',
@@ -87,7 +89,7 @@ ${
   charges.length === 0 || id !== ''
     ? id === '' && found.rest
       ? undefined
-      : emptyList(visit, id === '' ? isFiltered(selection) && 'none' : 'noCharge')
+      : emptyList(visit, id === '' ? (before !== undefined || countFilters(visit) > 0) && 'none' : 'noCharge')
     : html`<section id="list"${charges.some(isRunning) && html` data-again`}>${chargeTable(visit, charges, { keys, owners, href: (each) => linkTo(visit, `/account/calls/${encodeURIComponent(each)}`) })}</section>
 <p>${older && html`<a href="${older}" rel="next">${words.older}</a> · `}<a href="${csv}" download>${words.csv}</a></p>`
 }
@@ -116,15 +118,12 @@ function range({ ownKeys }: OwnerVisit): { readonly days?: number } {
   return ownKeys ? { days: OWN_DAYS } : {};
 }
 
-function isFiltered({ filter }: ChargeQuery): boolean {
-  return Object.values(filter).some((value) => value !== undefined);
-}
-
 /** Says why the list is empty and links to where to go from there. */
 function emptyList(visit: OwnerVisit, reason: 'none' | 'noCharge' | false): Html {
   const words = WORDS[visit.language];
   if (reason) return html`<p>${words[reason]} <a href="${linkTo(visit, visit.path)}">${words.all}</a></p>`;
-  return html`<p>${words.never} <a href="${linkTo(visit, '/account/playground')}">${words.begin}</a></p>`;
+  const never = visit.ownKeys ? words.ownNever(OWN_DAYS) : words.never;
+  return html`<p>${never} <a href="${linkTo(visit, '/account/playground')}">${words.begin}</a></p>`;
 }
 
 export const callsCsv = page({

@@ -21,6 +21,7 @@ const WORDS = defineWords({
     title: 'Keys',
     actions: 'Actions',
     caption: 'Keys of this account',
+    ownCaption: 'Your keys',
     name: 'Name',
     key: 'Key',
     created: 'Created',
@@ -55,6 +56,7 @@ const WORDS = defineWords({
   ru: {
     title: 'Ключи',
     caption: 'Ключи этого аккаунта',
+    ownCaption: 'Ваши ключи',
     actions: 'Действия',
     name: 'Название',
     key: 'Ключ',
@@ -147,7 +149,7 @@ ${
   html`<p><a class="button" href="${linkTo(visit, '/account/connect')}">${words.next}</a></p>
 <details><summary>${words.call}</summary>${firstCallSample(visit, issued)}</details>`
 }
-${issued !== undefined && html`<h2>${words.caption}</h2>`}
+${issued !== undefined && html`<h2>${captionText(visit)}</h2>`}
 ${rows.length === 0 ? html`<p>${words.none}</p>` : keyTable(visit, shown, { sums, members })}
 ${more && html`<p><a href="${linkTo(visit, `/account/keys?ended=all${more.query}`)}">${words.more}: ${visit.format.number(more.count)}</a></p>`}
 <h2>${words.issue}</h2>
@@ -175,6 +177,11 @@ function choosePart(visit: OwnerVisit, rows: readonly KeyRow[]): Part {
   const shown = rows.filter((key) => part.has(key) || (at === -1 && isActive(visit, key)));
   const query = `&before=${encodeURIComponent(ended[count]?.id ?? '')}`;
   return { shown, ...(count > 0 && { more: { count, query } }) };
+}
+
+function captionText({ language, ownKeys }: OwnerVisit): string {
+  const words = WORDS[language];
+  return ownKeys ? words.ownCaption : words.caption;
 }
 
 function limitText({ language, ownKeys }: OwnerVisit): string {
@@ -221,7 +228,7 @@ function keyTable(visit: OwnerVisit, rows: readonly KeyRow[], { sums, members }:
         ? words.expired
         : words.revoked,
   ]);
-  return table(words.caption, columns, cells);
+  return table(captionText(visit), columns, cells);
 }
 
 export const revokeKey = page({

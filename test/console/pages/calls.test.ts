@@ -62,6 +62,8 @@ describe('the list of calls', () => {
     expect(linkIn(second.text, /download/)).to.equal(`${PATH}.csv?kind=image`);
     const last = await owner.get(`${PATH}?kind=image&before=call-2`);
     expect([idsIn(last.text), linkIn(last.text, /rel="next"/)]).to.deep.equal([['call-1', 'call-0'], undefined]);
+    // After a full page that was the last one.
+    expect((await owner.get(`${PATH}?before=call-0`)).text).to.contain('No calls match.');
   });
 
   it('exports every call once, newest first', async () => {
