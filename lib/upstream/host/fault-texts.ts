@@ -67,6 +67,8 @@ export const NO_MODEL = joinRows(
   /\bproperty\b.{0,60}\bis unsupported/,
   /does not support (tools|thinking|output format)/,
   /--enable-auto-tool-choice/,
+  /\bparam requires --jinja\b/,
+  /\b(image|audio) input is not supported\b/,
   /extra inputs are not permitted/,
   /(invalid|failed to parse) model[_ ]uri/,
   /no endpoints found/,
@@ -169,6 +171,20 @@ export const TOO_LONG_AT_500 = joinRows(
   /\btoo big compared to kv size/,
   /context (length|window|size)\b.{0,40}\bexceed/,
   /\bexceed\w*\b.{0,40}\bcontext (length|window|size)/,
+);
+
+/** They do so, too, with what they cannot do at all. */
+export const UNABLE_AT_500 = joinRows(
+  /\bparam requires --jinja\b/,
+  /\b(image|audio) input is not supported\b/,
+  /\bunsupported param\b/,
+  /system role not supported/,
+);
+/** And with a conversation that the template of the model refuses, or a schema that they cannot read. */
+export const REFUSED_AT_500 = joinRows(
+  /\braise_exception\(/,
+  /\bconversation roles must alternate\b/,
+  /\bjson schema conversion failed\b/,
 );
 
 const LONG_FIELD = /\binvalid '([^']+)': \w+ too long\b|\btoo long - '([^']+)'|'\$\.([^']+)' is too long\b/i;

@@ -13,10 +13,12 @@ import {
   MODERATED,
   MONEY,
   NO_MODEL,
+  REFUSED_AT_500,
   SPENT,
   TOO_BUSY,
   TOO_FAST,
   TOO_LONG_AT_500,
+  UNABLE_AT_500,
 } from './fault-texts.ts';
 
 /** What an error message is about. */
@@ -149,7 +151,7 @@ export function createJudge(
     // Many servers report their operator's mistakes as a bad request: the text says more than the status.
     const told = status === undefined || status < 500 ? classifyText(message) : undefined;
     if (told !== undefined && (!TOLD_BY_STATUS.has(status) || told === 'quota')) return told;
-    if (status === 500 && TOO_LONG_AT_500.test(text)) return 'length';
+    if (status === 500) return classifyText500(text) ?? classifyStatus(status);
     if (status === CAPACITY_EXCEEDED) return 'overloaded';
     if (status === TOO_LARGE) return 'length';
     if (status !== undefined) return classifyStatus(status);
@@ -222,6 +224,12 @@ function classifyText(message: string): UpstreamFaultKind | RefusalCause | undef
   if (TOO_FAST.test(text)) return 'rate';
   if (TOO_BUSY.test(text)) return 'overloaded';
   return findRefusalCause(text) ?? (FAILED_BEHIND.test(text) ? 'server' : undefined);
+}
+
+function classifyText500(text: string): UpstreamFaultKind | RefusalCause | undefined {
+  if (TOO_LONG_AT_500.test(text)) return 'length';
+  if (UNABLE_AT_500.test(text)) return 'missing';
+  return REFUSED_AT_500.test(text) ? 'request' : undefined;
 }
 
 function findRefusalCause(text: string): RefusalCause | undefined {

@@ -80,6 +80,18 @@ describe('faults by what an upstream says', () => {
     [500, error('Input prompt is too big compared to KV size.', 500, 'server_error'), 'request/length'],
     [500, error('Context size has been exceeded.', 500, 'server_error'), 'request/length'],
     [500, { error: 'the input length exceeds the context length' }, 'request/length'],
+    // So they call what they cannot do, and what the template of the model refuses.
+    [500, error('image input is not supported - hint: you may need to provide the mmproj', 500), 'missing'],
+    [400, error('audio input is not supported by this server'), 'missing'],
+    [500, error('tools param requires --jinja flag', 500, 'server_error'), 'missing'],
+    [400, error('tool_choice param requires --jinja flag'), 'missing'],
+    [500, error('Unsupported param: tools', 500, 'server_error'), 'missing'],
+    [500, error("raise_exception('System role not supported')", 500, 'server_error'), 'missing'],
+    [500, error("{{- raise_exception('After the optional system message, con...", 500, 'server_error'), 'request'],
+    [500, error('Conversation roles must alternate user/assistant', 500), 'request'],
+    [500, error('JSON schema conversion failed: Unrecognized schema: {"not":{}}', 500), 'request'],
+    [500, error("error parsing tool call: raw='ls'", 500), 'server'],
+    [502, error('Conversation roles must alternate user/assistant', 502), 'server'],
     [500, error('the request took too long', 500), 'server'],
     [503, error('Context size has been exceeded.'), 'overloaded'],
     // A message may begin with what it says.
