@@ -131,6 +131,8 @@ export const CAUSES: readonly (readonly [about: RefusalCause, text: RegExp])[] =
       /\bimage\b.{0,60}\b(invalid|corrupt|unreadable|not (a )?valid)/,
       /(represent|loaded as) a valid image/,
       /cannot identify image/,
+      /\bloading image data\b/,
+      /\bimage file is truncated\b/,
       /image format is (illegal|not supported)/,
       /(invalid|corrupt(ed)?)\b.{0,30}\bimage/,
       /unsupported image\b/,
@@ -157,6 +159,7 @@ export const CAUSES: readonly (readonly [about: RefusalCause, text: RegExp])[] =
       /\bmax \d+ tokens per request/,
       /\btoo large to process\b/,
       /\btoo big compared to kv size/,
+      /слишком длинн/,
       /上下文长度/,
       /长度超/,
       /超长/,
@@ -180,8 +183,10 @@ export const UNABLE_AT_500 = joinRows(
   /\bunsupported param\b/,
   /system role not supported/,
 );
-/** And with a conversation that the template of the model refuses, or a schema that they cannot read. */
+/** And with a conversation that the template of the model refuses, or a schema or picture that they cannot read. */
 export const REFUSED_AT_500 = joinRows(
+  /\bloading (image|audio|video|multimodal) data\b/,
+  /cannot identify image/,
   /\braise_exception\(/,
   /\bconversation roles must alternate\b/,
   /\bjson schema conversion failed\b/,

@@ -207,12 +207,14 @@ const SENTENCES: Meanings = {
     Unsupported MIME type: image/gif
     expected the aspect ratio to be between 0.33 and 3.00, but received image with aspect ratio: 3.45 instead
     cannot identify image file <_io.BytesIO object at 0x7f>
+    image file is truncated (3 bytes not processed)
     图片输入格式/解析错误
     输入图片数量超过限制
     Image, 'data:image/png', could not be loaded as a valid image`,
   'request/length': `It exceeds the context window
     It exceeds the context size
     The prompt is too long
+    Слишком длинный запрос: 121692 токенов входа при пределе 46112
     Too many input tokens
     Too many tokens
     The maximum context is 8192
