@@ -378,8 +378,15 @@ export class Guard implements Transform<ProviderPart | ErrorPart, StreamPart> {
       const code = this.#finish.reason === 'filter' ? 'upstream_content' : 'upstream_empty';
       return [{ type: 'error', fault: fault(code) }];
     }
-    this.#emit({ ...this.#finish, reason: settleReason(this.#finish, this.#hasTools) });
+    const { sequence, ...finish } = this.#finish;
+    const reason = settleReason(finish, this.#hasTools);
+    this.#emit({ ...finish, reason, ...(this.#isStop(this.#finish) && { sequence }) });
     return this.#passed;
+  }
+
+  /** Some upstreams have stop strings of their own. */
+  #isStop({ reason, sequence }: FinishPart): boolean {
+    return reason === 'stop' && sequence !== undefined && this.#options.stops?.includes(sequence) === true;
   }
 
   /** Blocks that the upstream left open end with the answer. */

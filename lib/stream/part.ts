@@ -72,10 +72,7 @@ export interface BillingPart {
 }
 
 /** The end as reported to the client. */
-export interface ReplyFinishPart extends FinishPart {
-  /** The client's stop string that the answer ended before. */
-  readonly sequence?: string;
-}
+export type ReplyFinishPart = FinishPart;
 
 export type StreamPart =
   | ReplyStartPart

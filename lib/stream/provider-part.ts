@@ -165,6 +165,8 @@ export interface FinishPart {
   readonly type: 'finish';
   readonly reason: FinishReason;
   readonly raw?: string;
+  /** The one of the call's `stops` that the answer ended before, if the upstream names it. */
+  readonly sequence?: string;
 }
 
 /** The upstream is at work, with nothing to show for it. */

@@ -1,5 +1,11 @@
 // Plugin for Amazon Bedrock: text of any of its models by the Converse API, signed with an access key of AWS.
-import type { AccountSettings, AnswerReader, Host, ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
+import type {
+  AccountSettings,
+  AnswerReader,
+  Host,
+  ProviderPlugin,
+  TextCall,
+} from '../../lib/upstream/contract/provider.ts';
 import { buildConverseBody, STATE_FORMAT } from './request.ts';
 import { signRequest } from './sign.ts';
 
@@ -57,7 +63,7 @@ const plugin: ProviderPlugin<Settings> = {
           framing: 'aws-event-stream',
           signal,
         } as const;
-        return host.answer(url, request, createReader(host, call.model));
+        return host.answer(url, request, createReader(host, call));
       },
     };
   },
@@ -68,9 +74,11 @@ export default plugin;
 /** Models whose streams count in a prompt what is cached, against the documentation. */
 const COUNTS_ALL = /(^|[./])openai\./;
 
-function createReader({ fields, finishReason }: Host, model: string): AnswerReader {
+function createReader({ fields, finishReason }: Host, { model, stops = [] }: TextCall): AnswerReader {
   /** The latest call of each index: a start is always another one. */
   const calls = new Map<unknown, object>();
+  /** It is not said which of several ended the answer. */
+  const only = stops.length === 1 ? stops[0] : undefined;
   return {
     take({ contentBlockIndex: block, start, delta, stopReason, usage }, out) {
       const { toolUse: call } = fields(start);
@@ -87,7 +95,8 @@ function createReader({ fields, finishReason }: Host, model: string): AnswerRead
         out.state({ format: STATE_FORMAT, value: redactedContent }, block);
       }
       const reason = finishReason(stopReason);
-      if (reason !== undefined) out.finish(reason, String(stopReason));
+      if (reason !== undefined)
+        out.finish(reason, String(stopReason), stopReason === 'stop_sequence' ? only : undefined);
       const {
         inputTokens,
         outputTokens: output,

@@ -100,6 +100,73 @@ describe('stop strings', () => {
     });
   }
 
+  describe('that the upstream applies itself', () => {
+    const event = ({ type, ...fields }: { readonly type: string; readonly [name: string]: unknown }) =>
+      `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+    const message = (stop: unknown) => [
+      event({ type: 'message_start', message: { id: 'm', content: [], usage: { input_tokens: 7, output_tokens: 1 } } }),
+      event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
+      event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'one ' } }),
+      event({ type: 'content_block_stop', index: 0 }),
+      event({
+        type: 'message_delta',
+        delta: { stop_reason: 'stop_sequence', stop_sequence: stop },
+        usage: { output_tokens: 400 },
+      }),
+      event({ type: 'message_stop' }),
+    ];
+    const chat = (more: object) => [
+      chatChunk('one '),
+      `data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop', ...more }] })}\n\n`,
+      chatEnd({ output: 400 }).replace(/^.*\n\n/, ''),
+    ];
+    const rows: readonly (readonly [name: string, path: string, body: readonly string[], stop: string | null])[] = [
+      ['a message', 'messages', message('two'), 'two'],
+      ['a message that names a string of nobody', 'messages', message('other'), null],
+      ['a message that names none', 'messages', message(null), null],
+      ['a chat of vLLM', 'chat', chat({ stop_reason: 'two' }), 'two'],
+      ['a chat of SGLang', 'chat', chat({ matched_stop: 'two' }), 'two'],
+      ['a chat that ends with a token', 'chat', chat({ stop_reason: 128009, matched_stop: 128009 }), null],
+      ['a chat', 'chat', chat({}), null],
+    ];
+    for (const [name, format, body, stop] of rows) {
+      it(`is named by ${name}: ${stop}`, async () => {
+        const settings = { baseUrl: `${upstream.url}${format === 'chat' ? '/v1' : ''}`, apiKey: 'up-secret-key-1' };
+        const plugin = format === 'chat' ? 'openai-compatible' : 'anthropic';
+        const named = await startGateway({
+          catalog: chatCatalog(upstream.url, { upstreams: { up: { plugin, settings } } }),
+        });
+        try {
+          upstream.behave(({ response }) => {
+            response.writeHead(200, SSE);
+            response.end(body.join(''));
+          });
+          const { key } = await named.account();
+          for (const path of DIALECTS) {
+            for (const stream of [false, true]) {
+              const asked = ask('hi', { stream, ...stopField(path, ['STOP', 'two']) });
+              const reply = await send(named.url + path, { key, body: asked });
+              const events = stream ? parseEvents(reply.text) : [];
+              if (path === MESSAGES) {
+                const end = stream ? events.find((each) => each.event === 'message_delta')?.data.delta : reply.json;
+                const reason = stop === null ? 'end_turn' : 'stop_sequence';
+                expect([end.stop_reason, end.stop_sequence]).to.deep.equal([reason, stop]);
+              } else if (path === CHAT) {
+                const choice = (stream ? events.at(-2)!.data : reply.json).choices[0];
+                expect(choice.finish_reason).to.equal('stop');
+              } else expect((stream ? events.at(-1)!.data.response : reply.json).status).to.equal('completed');
+              const billing = stream ? findBilling(events) : reply.json.billing;
+              if (billing) expect(billing.charged_rub).to.equal(2.007);
+            }
+          }
+          await named.checkMoney();
+        } finally {
+          await named.stop();
+        }
+      });
+    }
+  });
+
   it('takes one string, none, and as many as a dialect allows', async () => {
     const { key } = await gateway.account();
     const answers = async (path: string, more: object) => {

@@ -214,6 +214,17 @@ describe('bedrock', () => {
     expect(asked({ stops: ['\n', 'END'] }).inferenceConfig).to.deep.include({ stopSequences: ['END'] });
   });
 
+  it('names the stop string that ended an answer if it was the only one', async () => {
+    const end = async (stops: readonly string[], stopReason: string) => {
+      const body = encodeAwsEvents([{ event: 'any', data: { stopReason } }]);
+      return (await vendor.tell(vendor.open(), { ...HELLO, model: 'm', stops }, body)).parts.at(-1);
+    };
+    const finish = { type: 'finish', reason: 'stop', raw: 'stop_sequence' };
+    expect(await end(['END'], 'stop_sequence')).to.deep.equal({ ...finish, sequence: 'END' });
+    expect(await end(['END', 'STOP'], 'stop_sequence')).to.deep.equal(finish);
+    expect(await end(['END'], 'end_turn')).to.deep.equal({ ...finish, raw: 'end_turn' });
+  });
+
   const tell = async (model: string, ...data: readonly object[]) => {
     const body = encodeAwsEvents(data.map((one) => ({ event: 'any', data: one })));
     return vendor.tell(vendor.open(), { ...HELLO, model }, body);

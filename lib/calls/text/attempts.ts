@@ -168,6 +168,7 @@ export class TextAttempts<Out> implements RoutesOptions<Candidate, ReplyFinishPa
           outputMax,
           calls: allowCalls(request, abilities),
           toolNames: request.tools?.list.map(({ name }) => name),
+          stops: request.stops,
           showsReasoning: !buffered && request.showsReasoning === true,
           memory: context.answerMemory,
         },

@@ -61,8 +61,11 @@ export interface AnswerWriter {
   usage(counts: { readonly [Name in keyof UsageCounts]?: unknown }): void;
   /** The upstream is at work, with nothing to show for it: keeps the call from timing out. */
   alive(): void;
-  /** The upstream's own word for the end. What follows still counts; of several the last one does. */
-  finish(reason: FinishReason, raw: string): void;
+  /**
+   * The upstream's own word for the end, and the stop string that it ended before, if it names one. What follows still
+   * counts; of several the last one does.
+   */
+  finish(reason: FinishReason, raw: string, sequence?: unknown): void;
   /** The protocol's end mark: nothing after it counts. After content it is a finish if there was none. */
   done(mark: string): void;
 }

@@ -243,12 +243,12 @@ export class Writer implements AnswerWriter {
     this.#parts.push({ type: 'alive' });
   }
 
-  finish(reason: FinishReason, raw: string): void {
+  finish(reason: FinishReason, raw: string, sequence?: unknown): void {
     this.#start();
     this.#endWholeTexts();
     this.#endWholeCalls();
     this.#hasFinish = true;
-    this.#parts.push({ type: 'finish', reason, raw });
+    this.#parts.push({ type: 'finish', reason, raw, ...(typeof sequence === 'string' && { sequence }) });
   }
 
   done(mark: string): void {

@@ -23,6 +23,13 @@ interface Choice extends JsonObject {
   readonly message?: JsonObject | null;
 }
 
+interface Ending {
+  readonly reason: FinishReason;
+  readonly word?: unknown;
+  /** vLLM and SGLang name the stop string that they found; other values are ids of tokens. */
+  readonly sequence?: unknown;
+}
+
 type Kit = Pick<Host, 'fault' | 'finishReason'>;
 
 /** Reads one reply. */
@@ -88,7 +95,7 @@ export class ChatReply implements AnswerReader {
     // Most chunks have none.
     const reason = word ? this.#kit.finishReason(word, choice.error) : undefined;
     if (reason || isWhole) this.#details?.flush(out);
-    if (reason) this.#finish(reason, word, out);
+    if (reason) this.#finish({ reason, word, sequence: choice.stop_reason ?? choice.matched_stop }, out);
     else this.#endWithout(choice, isWhole, out);
   }
 
@@ -127,7 +134,7 @@ export class ChatReply implements AnswerReader {
   #endWithout({ error }: Choice, isWhole: boolean, out: AnswerWriter): void {
     const complaint = error ? this.#kit.fault.ofComplaint({ error }) : undefined;
     if (complaint) throw complaint;
-    if (isWhole) this.#finish('stop', undefined, out);
+    if (isWhole) this.#finish({ reason: 'stop' }, out);
   }
 
   /** After something like an error no count or mark makes an answer whole; after a refusal, a mark does not say why it ended. */
@@ -136,7 +143,7 @@ export class ChatReply implements AnswerReader {
     this.#calls?.flush(out);
     const isCounted = !marked && !this.#hasReason && this.#isCountedOnce();
     if ((marked && !this.#hasReason) || isCounted) this.#odd?.check();
-    if (isCounted) this.#finish('stop', 'counted', out);
+    if (isCounted) this.#finish({ reason: 'stop', word: 'counted' }, out);
     if (marked && this.#isRefused) out.finish('filter', 'refusal');
   }
 
@@ -272,10 +279,10 @@ export class ChatReply implements AnswerReader {
     out.refusal(text);
   }
 
-  #finish(reason: FinishReason, word: unknown, out: AnswerWriter): void {
+  #finish({ reason, word, sequence }: Ending, out: AnswerWriter): void {
     this.#calls?.flush(out);
     if (this.#isRefused) out.finish('filter', 'refusal');
-    else out.finish(reason, typeof word === 'string' ? word : reason);
+    else out.finish(reason, typeof word === 'string' ? word : reason, sequence);
   }
 
   #append(text: string, out: AnswerWriter): void {

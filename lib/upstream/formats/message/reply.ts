@@ -107,7 +107,7 @@ export class MessageReply implements AnswerReader {
   #takeEnding({ delta, usage }: JsonObject, out: AnswerWriter): void {
     this.#count(readFields(delta).usage, out);
     this.#count(usage, out);
-    if (isFields(delta)) this.#finish(delta.stop_reason, out);
+    if (isFields(delta)) this.#finish(delta, out);
   }
 
   #count(usage: unknown, out: AnswerWriter): void {
@@ -131,7 +131,7 @@ export class MessageReply implements AnswerReader {
         this.#endBlock(index, out);
       }
     }
-    this.#finish(message.stop_reason, out);
+    this.#finish(message, out);
     out.done(STOP);
   }
 
@@ -206,7 +206,7 @@ export class MessageReply implements AnswerReader {
     else out.alive();
   }
 
-  #finish(stopReason: unknown, out: AnswerWriter): void {
+  #finish({ stop_reason: stopReason, stop_sequence: sequence }: JsonObject, out: AnswerWriter): void {
     const reason = this.#kit.finishReason(stopReason);
     if (!reason) return;
     this.#hasReason = true;
@@ -214,7 +214,7 @@ export class MessageReply implements AnswerReader {
     if (reason === 'filter' && !this.#hasBlocks) {
       throw this.#kit.fault.make('request', `stop reason ${stopReason} before the first block`, { about: 'content' });
     }
-    out.finish(reason, `${stopReason}`);
+    out.finish(reason, `${stopReason}`, sequence);
   }
 }
 

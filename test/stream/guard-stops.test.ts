@@ -1,0 +1,18 @@
+// The stop string that an upstream says it ended an answer at.
+import { expect } from 'chai';
+import { Guard } from '../../lib/stream/guard.ts';
+import { CLOSE, delta, OPEN, START } from './parts.ts';
+
+describe('guard of stop strings', () => {
+  it('passes the string on that ended the answer, if the call has it', () => {
+    const end = (reason: 'stop' | 'length', sequence: string, stops?: readonly string[]) => {
+      const guard = new Guard({ outputMax: Number.POSITIVE_INFINITY, stops });
+      guard.push([START, OPEN, delta('a'), CLOSE, { type: 'finish', reason, sequence }]);
+      return guard.end().at(-1);
+    };
+    expect(end('stop', 'END', ['STOP', 'END'])).to.deep.equal({ type: 'finish', reason: 'stop', sequence: 'END' });
+    expect(end('stop', '<|im_end|>', ['END'])).to.deep.equal({ type: 'finish', reason: 'stop' });
+    expect(end('stop', 'END')).to.deep.equal({ type: 'finish', reason: 'stop' });
+    expect(end('length', 'END', ['END'])).to.deep.equal({ type: 'finish', reason: 'length' });
+  });
+});
