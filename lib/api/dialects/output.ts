@@ -123,6 +123,9 @@ export const chatThinkingFields = {
       'vendors send it; `reasoning_effort` and `reasoning` count more.',
   ),
   enable_thinking: otherField('The same as a boolean.'),
+  chat_template_kwargs: otherField(
+    'An object whose `enable_thinking` or `thinking` is the same as a boolean, as clients of local servers send it.',
+  ),
 };
 
 export const thinkingField = objectField({
@@ -242,9 +245,11 @@ export function readReasoning(
 }
 
 /** What clients of other vendors of chats say about it. Nothing is refused: elsewhere these fields are unknown. */
-export function readOtherThinking(thinking: unknown, enabled: unknown): ReasoningWish | undefined {
+export function readOtherThinking(thinking: unknown, enabled: unknown, template: unknown): ReasoningWish | undefined {
   const { type, budget_tokens: budget } = isRecord(thinking) ? thinking : {};
-  const wanted = type ?? (typeof enabled === 'boolean' ? (enabled ? 'enabled' : 'disabled') : undefined);
+  const { enable_thinking: inTemplate, thinking: inOther } = isRecord(template) ? template : {};
+  const isOn = [enabled, inTemplate, inOther].find((value) => typeof value === 'boolean');
+  const wanted = type ?? (isOn === undefined ? undefined : isOn ? 'enabled' : 'disabled');
   if (wanted === 'disabled' || wanted === BETWEEN_TOOLS) return { mode: 'off' };
   if (wanted !== 'enabled' && wanted !== 'adaptive') return undefined;
   return isBudget(budget) ? { mode: 'on', budgetTokens: budget } : { mode: 'auto' };

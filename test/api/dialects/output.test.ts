@@ -60,7 +60,16 @@ const CHAT: readonly (readonly [more: object, read: object])[] = [
   [{ enable_thinking: false }, { reasoning: { mode: 'off' } }],
   [{ enable_thinking: true }, { reasoning: { mode: 'auto' } }],
   [{ enable_thinking: true, thinking: { type: 'disabled' } }, { reasoning: { mode: 'off' } }],
+  [{ chat_template_kwargs: { enable_thinking: false } }, { reasoning: { mode: 'off' } }],
+  [{ chat_template_kwargs: { thinking: true } }, { reasoning: { mode: 'auto' } }],
+  [{ chat_template_kwargs: { enable_thinking: false }, enable_thinking: true }, { reasoning: { mode: 'auto' } }],
+  [
+    { chat_template_kwargs: { enable_thinking: false }, reasoning_effort: 'low' },
+    { reasoning: { mode: 'on', effort: 'low' } },
+  ],
   // Not in a shape that says anything.
+  [{ chat_template_kwargs: { enable_thinking: 'no', add_generation_prompt: false } }, {}],
+  [{ chat_template_kwargs: 'enable_thinking' }, {}],
   [{ thinking: 5, output_config: 5 }, {}],
   [{ thinking: { type: 'off' }, enable_thinking: 'no', reasoning: { enabled: 'no' } }, {}],
 ];

@@ -41,7 +41,7 @@ export function parseChatRequest(body: unknown): TextRequest {
     ...readReasoning(
       fields.reasoning_effort,
       fields.reasoning,
-      readOtherThinking(fields.thinking, fields.enable_thinking),
+      readOtherThinking(fields.thinking, fields.enable_thinking, fields.chat_template_kwargs),
     ),
   };
 }

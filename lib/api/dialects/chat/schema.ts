@@ -12,6 +12,7 @@ export interface ChatFields extends TextFields, ChatToolFields {
   readonly reasoning?: object | null;
   readonly thinking?: object | null;
   readonly enable_thinking?: unknown;
+  readonly chat_template_kwargs?: unknown;
   readonly stop?: string | readonly unknown[] | null;
   readonly prompt_cache_key?: string | null;
   readonly prompt_cache_retention?: string | null;
