@@ -1,13 +1,11 @@
 #!/usr/bin/env node
 // The command of the package: refuses a Node that is too old in one line, in syntax that such a Node can read.
 'use strict';
-const needed = /\d+\.\d+/.exec(require('../package.json').engines.node)[0];
-const found = process.versions.node;
-const [major, minor] = needed.split('.').map(Number);
-const [foundMajor, foundMinor] = found.split('.').map(Number);
+// As in package.json; earlier ones lack parts of `node:crypto` and `node:sqlite`, or have bugs there.
+const [major, minor] = process.versions.node.split('.').map(Number);
 
-if (foundMajor < major || (foundMajor === major && foundMinor < minor)) {
-  process.stderr.write(`tollgate: Node ${needed} or newer is needed, and this is Node ${found}.\n`);
+if (major < 24 || (major === 24 && minor < 14) || (major === 25 && minor < 5)) {
+  process.stderr.write(`tollgate: Node 24.14, 25.5 or newer is needed, and this is Node ${process.versions.node}.\n`);
   process.exitCode = 1;
 } else {
   // As `npm start` does in a checkout; the environment wins.

@@ -18,12 +18,12 @@ describe('the package', () => {
     const bin = join(ROOT, 'bin/tollgate.cjs');
     const options = { ecmaVersion: 2021, sourceType: 'script', allowHashBang: true } as const;
     expect(() => parse(readFileSync(bin, 'utf8'), options)).not.to.throw();
-    for (const version of ['16.20.2', '24.11.1']) {
+    for (const version of ['16.20.2', '24.13.1', '25.4.0']) {
       const old = join(folder, 'old.cjs');
       writeFileSync(old, `Object.defineProperty(process, 'versions', { value: { node: '${version}' } });`);
       const { status, stdout, stderr } = spawnSync(process.execPath, ['-r', old, bin, 'serve'], { encoding: 'utf8' });
       expect([status, stdout]).to.deep.equal([1, '']);
-      expect(stderr).to.equal(`tollgate: Node 24.12 or newer is needed, and this is Node ${version}.\n`);
+      expect(stderr).to.equal(`tollgate: Node 24.14, 25.5 or newer is needed, and this is Node ${version}.\n`);
     }
     rmSync(folder, { recursive: true });
   });
