@@ -107,7 +107,7 @@ export function keyName({ name, last4 }: Pick<KeyRow, 'name' | 'last4'>): string
 }
 
 /** The same with the email of whoever issued the key, where the visitor sees keys of several people. */
-function fullKeyName(key: KeyRow, owners: readonly KeyOwner[] = []): string {
+export function fullKeyName(key: KeyRow, owners: readonly KeyOwner[] = []): string {
   const email = findKeyOwner(owners, key.id);
   return email === undefined ? keyName(key) : `${keyName(key)}, ${email}`;
 }

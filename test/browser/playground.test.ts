@@ -78,6 +78,14 @@ describe('the playground in a browser', function () {
     await check(page, 'text-drawn');
   });
 
+  it('makes an embedding without a length of the vector', async () => {
+    const page = await visit('embedding');
+    await page.fill('#prompt', 'A red square');
+    await page.click('button[value=send]');
+    await page.waitForSelector('#outcome dl');
+    expect(await page.textContent('#outcome')).to.contain('256');
+  });
+
   itLong('ends the call when stopped, and is ready for another', async () => {
     const page = await visit('text');
     await page.fill('#prompt', '[[stall]]');

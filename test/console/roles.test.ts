@@ -179,7 +179,15 @@ describe('roles in an account', function () {
     const { owner } = visitors;
     const seen = (await owner.submit('/account/playground', { ...form, key: other.key })).text;
     expect(seen).to.contain('Balance');
-    expect((await owner.get('/account/playground')).text).to.contain('Available');
+    const shown = (await owner.get('/account/playground')).text;
+    expect(shown).to.contain('Available');
+    const [, options = ''] = /<select id="key" name="key">(.*?)<\/select>/s.exec(shown) ?? [];
+    const offered = [...options.matchAll(/value="([^"]+)"[^>]*>[^<]*?(?:, ([^<]+))?</g)].map(([, id, email]) => [
+      id,
+      email,
+    ]);
+    expect(offered[0]).to.deep.equal([other.key, `owner-${account}@example.com`]);
+    expect(offered).to.deep.include([own.key, `member-${account}@example.com`]);
     expect((await test.store.ledger.charges(account, { limit: 50 })).length).to.equal(before + 2);
   });
 

@@ -8,6 +8,7 @@ import { type RequestImage, releaseImages } from '../../media/reference.ts';
 import { faultWords } from '../fault-words.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
+import { readKeyOwners } from '../key-owners.ts';
 import { isActive } from '../latest-keys.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import {
@@ -30,7 +31,7 @@ import {
 } from '../playground/call.ts';
 import { type Conversation, NO_CONVERSATION, writeConversation, writeTranscript } from '../playground/conversation.ts';
 import { findMistake, IMAGE_FIELD, type PlaygroundForm, readPlaygroundForm } from '../playground/fields.ts';
-import { kindLinks, PLAYGROUND, playgroundForm, refusal, samples } from '../playground/form.ts';
+import { kindLinks, PLAYGROUND, playgroundForm, refusal, samples, sortOwnFirst } from '../playground/form.ts';
 import { readFormImages } from '../playground/images.ts';
 import { WORDS } from '../playground/words.ts';
 import { isVisibleVideo, listVisibleKeys } from '../visible-keys.ts';
@@ -202,7 +203,9 @@ async function playgroundPage(
 ): Promise<Page> {
   const words = WORDS[visit.language];
   const rows = await listVisibleKeys(visit);
-  const keys = rows.filter((key) => isActive(visit, key));
+  const owners = await readKeyOwners(visit, rows);
+  const active = rows.filter((key) => isActive(visit, key));
+  const keys = sortOwnFirst(visit, active);
   const isText = input.kind === 'text';
   const answered = answer ?? answerSection(visit);
   const main = (made: Html) =>
@@ -211,6 +214,6 @@ async function playgroundPage(
     keys.length === 0
       ? html`<p>${words.noKeys} <a href="${linkTo(visit, '/account/keys')}">${words.toKeys}</a></p>`
       : input.models.length === 0 && html`<p>${words.noModels}</p>`;
-  const body = html`${kindLinks(visit, input)}${lack || main(await playgroundForm(visit, input, keys))}`;
+  const body = html`${kindLinks(visit, input)}${lack || main(await playgroundForm(visit, input, { keys, owners }))}`;
   return { title: words.title, body, status };
 }

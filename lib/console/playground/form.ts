@@ -6,11 +6,12 @@ import { chooseCatalog } from '../../catalog/catalog.ts';
 import { TEXT_MINIMUM } from '../../money/price.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
 import { capRows } from '../cap-rows.ts';
-import { keyName } from '../charge-query.ts';
+import { fullKeyName } from '../charge-query.ts';
 import { definitionList, field, fileField, message, select, textArea } from '../components.ts';
 import { faultWords } from '../fault-words.ts';
 import { bonusText, fundsRows, getSpendable } from '../funds.ts';
 import { type Html, html } from '../html.ts';
+import type { KeyOwner } from '../key-owners.ts';
 import { describeTextPrice } from '../token-price.ts';
 import { linkTo, mayVisit, type OwnerVisit } from '../visit.ts';
 import { CONVERSATION_FIELD, NO_CONVERSATION, writeConversation } from './conversation.ts';
@@ -34,8 +35,24 @@ export function kindLinks(visit: OwnerVisit, { kind }: PlaygroundForm): Html {
   return html`<nav class="kinds" aria-label="${words.kind}"><ul>${links}</ul></nav>`;
 }
 
+export interface PayingKeys {
+  /** The first is chosen unless another was. */
+  readonly keys: readonly KeyRow[];
+  readonly owners: readonly KeyOwner[];
+}
+
+/** The visitor's own keys come before those of the account and of others, whose caps and usage they count in. */
+export function sortOwnFirst({ signedIn }: OwnerVisit, keys: readonly KeyRow[]): readonly KeyRow[] {
+  const rank = ({ createdBy }: KeyRow) => (createdBy === signedIn.user.id ? 0 : createdBy === null ? 1 : 2);
+  return keys.toSorted((one, other) => rank(one) - rank(other));
+}
+
 /** Enter in a field only shows the price; only the button sends. */
-export async function playgroundForm(visit: OwnerVisit, input: PlaygroundForm, keys: readonly KeyRow[]): Promise<Html> {
+export async function playgroundForm(
+  visit: OwnerVisit,
+  input: PlaygroundForm,
+  { keys, owners }: PayingKeys,
+): Promise<Html> {
   const words = WORDS[visit.language];
   const { csrf } = visit;
   const { imageCount } = input;
@@ -44,7 +61,7 @@ export async function playgroundForm(visit: OwnerVisit, input: PlaygroundForm, k
   const live = input.kind === 'text' && html` data-live="${linkTo(visit, `${PLAYGROUND}/text`)}"`;
   const chosen = html`${select(
     { name: 'key', label: words.key, chosen: input.key },
-    keys.map((key) => [key.id, keyName(key)]),
+    keys.map((key) => [key.id, fullKeyName(key, owners)]),
   )}
 ${select(
   { name: 'model', label: words.model, chosen: input.model },
@@ -99,7 +116,14 @@ function choices({ language }: OwnerVisit, input: PlaygroundForm): Html | undefi
     case 'text':
       return field({ name: 'max_tokens', label: words.max_tokens, value: input.max_tokens, inputmode: 'numeric' });
     case 'embedding':
-      return field({ name: 'dimensions', label: words.dimensions, value: input.dimensions, inputmode: 'numeric' });
+      return field({
+        name: 'dimensions',
+        label: words.dimensions,
+        value: input.dimensions,
+        inputmode: 'numeric',
+        hint: words.dimensionsHint,
+        optional: true,
+      });
     case 'image':
       return select(
         { name: 'size', label: words.size, chosen: input.size },
