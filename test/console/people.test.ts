@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
-import { comeIn, PASSWORD, setUpMember, setUpOwner, type Visitor } from '../../testkit/pages.ts';
+import { comeIn, createVisitor, PASSWORD, setUpMember, setUpOwner, type Visitor } from '../../testkit/pages.ts';
 import { type MailServer, startMailServer } from '../../testkit/smtp.ts';
 
 const PEOPLE = '/account/people';
@@ -45,6 +45,12 @@ describe('the people of an account', function () {
     expect(page.status).to.equal(200);
     // Whoever has the link sets the password of a new person: the owner does not get it.
     expect(page.text).to.contain(`The invitation was emailed to ${email}.`).and.not.to.contain('token=');
+    const { pathname, search } = new URL(await mailedLink(email));
+    const offered = (await createVisitor(test.url).get(`${pathname}${search}`)).text;
+    expect(offered)
+      .to.contain('invited to become a member of this account')
+      .and.to.contain('<dt>Account</dt><dd>test<');
+    expect(offered).to.contain('<dt>Your cap</dt><dd>₽99.50 a week</dd>').and.to.contain(`<dd>${email}</dd>`);
     const bob = await comeIn(test, await mailedLink(email));
     const found = (await members()).find(({ role }) => role === 'member');
     expect(found).to.deep.equal({

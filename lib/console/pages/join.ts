@@ -4,7 +4,7 @@ import type { Account } from '../../store/ports/accounts.ts';
 import type { Link } from '../../store/ports/sessions.ts';
 import { audit } from '../audit.ts';
 import { definitionList, form, message } from '../components.ts';
-import { html } from '../html.ts';
+import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { hideLinkToken, linkAction, readLinkToken } from '../link-token.ts';
 import { formatCap } from '../member-words.ts';
@@ -93,15 +93,21 @@ async function findInvitation(visit: UserVisit): Promise<Invitation | 'none' | '
   return account ? { account, link } : 'none';
 }
 
-function invitationPage(visit: UserVisit, { account, link }: Invitation): Page {
+/** What an invitation offers to this address. */
+export function describeInvitation(visit: Visit, { account, link }: Invitation, email: string): Html {
   const words = WORDS[visit.language];
   const { role, cap } = link.offer ?? { role: 'owner' };
-  const body = html`<p>${words.texts[role]}</p>
+  return html`<p>${words.texts[role]}</p>
 ${definitionList([
   [words.account, account.name],
-  [words.email, visit.signedIn.user.email],
+  [words.email, email],
   ...(cap ? [[words.cap, formatCap(visit, cap)] as const] : []),
-])}
+])}`;
+}
+
+function invitationPage(visit: UserVisit, invitation: Invitation): Page {
+  const words = WORDS[visit.language];
+  const body = html`${describeInvitation(visit, invitation, visit.signedIn.user.email)}
 ${form(visit, { action: joinPath(visit), fields: '', button: words.accept })}
 <p class="hint">${words.ignore}</p>`;
   return { title: words.title, body };

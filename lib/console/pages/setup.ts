@@ -14,14 +14,14 @@ import { mailSignInChange } from '../change-email.ts';
 import { definitionList, field, form, message } from '../components.ts';
 import { enrolment } from '../enrolment.ts';
 import type { Form } from '../forms.ts';
-import { html } from '../html.ts';
+import { type Html, html } from '../html.ts';
 import { hasLinkToken, hideLinkToken, linkAction, readLinkToken } from '../link-token.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import { passwordWords } from '../password-words.ts';
 import type { ConsoleServices } from '../services.ts';
 import { startSession } from '../start-session.ts';
 import type { Visit } from '../visit.ts';
-import { joinPath } from './join.ts';
+import { describeInvitation, joinPath } from './join.ts';
 import { answerLinkRequest, linkRequestPage, signInLink } from './link-request.ts';
 import { codesPage } from './recovery-codes.ts';
 import { WORDS } from './setup-words.ts';
@@ -83,7 +83,7 @@ async function linkPage(visit: Visit, { link, user }: OpenedLink, sent: Submitte
           autocomplete: 'username',
           error: errors.email,
         })
-      : definitionList([[words.email, link.email]]),
+      : await describeRecipient(visit, link, link.email),
     field({
       name: 'password',
       label: words.password,
@@ -115,6 +115,14 @@ async function linkPage(visit: Visit, { link, user }: OpenedLink, sent: Submitte
     title: isReset || link.purpose === 'restore' ? words.resetTitle : words.title,
     body: html`${isOperator(link) && html`<p>${words.operator}</p>`}${link.purpose === 'restore' && html`<p>${words.restore}</p>`}${form(visit, { action, fields, button: words.button })}`,
   };
+}
+
+/** Whom the link is for, and what an invitation offers them. */
+async function describeRecipient(visit: Visit, link: Link, email: string): Promise<Html> {
+  const invited = link.purpose === 'invite' && link.account !== null ? link.account : undefined;
+  const account = invited === undefined ? undefined : await visit.services.store.accounts.get(invited);
+  if (account) return describeInvitation(visit, { account, link }, email);
+  return definitionList([[WORDS[visit.language].email, email]]);
 }
 
 /**
