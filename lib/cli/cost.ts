@@ -31,7 +31,7 @@ export function addCostCommands(program: Command): void {
     .description("Compares a vendor's usage export (CSV) with the attempts of its days, by day and model.")
     .argument('<file>', 'with columns for the day and the model, and for tokens, cost or both')
     .option('--upstream <name>', 'only attempts at this upstream; default: at any with a model of the file', readText)
-    .option('--currency <code>', 'that of the costs in the file, unless it says so', readText)
+    .option('--currency <code>', 'currency of the costs in the file, unless it names one', readText)
     .option('--calls', 'also list the calls behind the differences')
     .addHelpText('after', '\nExample:\n  tollgate cost compare activity.csv --upstream main --calls')
     .action(onStore(compare));

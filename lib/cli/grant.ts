@@ -9,7 +9,7 @@ export function addGrantCommands(program: Command): void {
   const grant = program
     .command('grant')
     .description(
-      'money that is given, not paid: calls spend it first, and it never leaves as money: give, monthly, list, revoke',
+      'money that is given, not paid: calls spend it first, and it is never paid out: give, monthly, list, revoke',
     );
   grant
     .command('give')
@@ -31,8 +31,8 @@ export function addGrantCommands(program: Command): void {
   grant
     .command('monthly')
     .description(
-      'Gives an account an amount each month, which ends with the month in the time zone of the account. The whole ' +
-        'amount is given at once; another amount counts from the next month on, "none" gives no more.',
+      'Gives an account an amount each month, which expires with the month in the time zone of the account. The whole ' +
+        'amount is given at once; a new amount applies from the next month on, "none" ends it.',
     )
     .argument('<id>', 'the account')
     .argument('<rub>', 'RUB a month, or "none"', (text) => (text === NONE ? NONE : readPayment(text)))

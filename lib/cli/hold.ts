@@ -26,7 +26,7 @@ export function addHoldCommands(program: Command): void {
     )
     .argument('<id>', 'the account')
     .argument('<rub>', RUB, readPayment)
-    .requiredOption('--reason <text>', 'a short name of the service, which usage is added up by', readReason)
+    .requiredOption('--reason <text>', 'a short name of the service, by which usage is added up', readReason)
     .option('--lease <seconds>', LEASE, readLease, LEASE_SECONDS.byDefault)
     .option('--key <id>', 'a key of the account, whose budget and caps it counts in')
     .option('--user <name>', 'with --key: the end user it is for', readText)

@@ -35,8 +35,8 @@ export function addArchiveCommand(ledger: Command): void {
   archive
     .command('verify')
     .description(
-      'Reads a whole archive and checks its sums; needs no store. If there is one that knows the archive, its sha256 ' +
-        'must be the one that was noted there.',
+      'Reads a whole archive and checks its sums; needs no store. If the store knows the archive, the sha256 ' +
+        'must be the one noted there.',
     )
     .argument('<file>', 'the archive')
     .addHelpText('after', '\nExample:\n  tollgate ledger archive verify /backup/calls-2026-01.gz')

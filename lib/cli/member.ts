@@ -43,7 +43,7 @@ export function addMemberCommands(program: Command): void {
     .action(onStore(memberActions.set));
   member
     .command('remove')
-    .description('Takes an account from somebody. The keys of a member are revoked; those of an owner stay.')
+    .description('Removes somebody from an account. The keys of a member are revoked; those of an owner stay.')
     .argument('<account>', ID_OR_NAME)
     .argument('<user>', WHO)
     .addHelpText('after', '\nExample:\n  tollgate member remove "Acme" bob@example.com')

@@ -14,7 +14,7 @@ export function addPromoCommands(program: Command): void {
     .argument('<rub>', 'RUB for each account, with at most 6 decimals', readPayment)
     .requiredOption('--uses <count>', 'how many accounts may use it', readCount)
     .requiredOption('--reason <text>', 'the reason; owners see it', readText)
-    .option('--code <code>', '4 to 40 letters, digits and hyphens; without it, one that nobody guesses is made')
+    .option('--code <code>', '4 to 40 letters, digits and hyphens; without it, a random one is made')
     .option('--until <time>', 'it can be used before this day (UTC) or time', readTime)
     .option('--days <count>', 'how many days its grants last; without it, for good', readCount)
     .option('--opens-wallet', 'its grants count as the first top-up')

@@ -10,7 +10,7 @@ export function addUsageCommand(program: Command): void {
     .command('usage')
     .summary('what an account used and what it cost')
     .description(
-      'Adds up the calls of an account. A call counts when it started, in UTC, with its cost after refunds: ' +
+      'Adds up the calls of an account. A call counts at the time it started, in UTC, with its cost after refunds: ' +
         'without filters the total is what the wallet was charged.',
     )
     .argument('<account>', ID_OR_NAME)

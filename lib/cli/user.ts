@@ -33,7 +33,7 @@ export function addUserCommands(user: Command): void {
     .action(onStore(userActions.remove));
   user
     .command('remove-owner')
-    .description('Takes an account from one of its owners, also from the last one.')
+    .description('Removes an owner from an account, even its last one.')
     .argument('<account>', ID_OR_NAME)
     .argument('<user>', WHO)
     .addHelpText('after', '\nExample:\n  tollgate user remove-owner "Acme" bob@example.com')
@@ -41,7 +41,7 @@ export function addUserCommands(user: Command): void {
   user
     .command('reset')
     .description(
-      'Prints a one-time link, valid for an hour, for an owner to set a new password; it takes the authenticator app away.',
+      'Prints a one-time link, valid for an hour, for an owner to set a new password; it also removes the authenticator app.',
     )
     .argument('<user>', WHO)
     .addHelpText('after', '\nExample:\n  tollgate user reset bob@example.com')

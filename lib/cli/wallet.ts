@@ -44,7 +44,7 @@ export function addWalletCommands(program: Command): void {
     )
     .argument('<id>', 'the account')
     .addOption(new Option('--convert', 'it stays, as if it had been paid').conflicts('writeOff'))
-    .option('--write-off', 'what calls have left of it is taken away')
+    .option('--write-off', 'takes away what calls have not spent of it')
     .requiredOption('--reason <text>', 'the reason; it stays in the ledger', readText)
     .addHelpText('after', '\nExample:\n  tollgate wallet play-money acc_5f0c… --write-off --reason "the trial is over"')
     .action(onStore(walletActions.playMoney));

@@ -262,7 +262,7 @@ const PEOPLE_VERBS: readonly Verb[] = [
     words: 'user reset',
     ...{ method: 'POST', path: '/users/{user}/reset', scope: 'people' },
     summary: 'Make a one-time link for an owner to set a new password',
-    description: 'The link is valid for an hour; using it takes the authenticator app away.',
+    description: 'The link is valid for an hour; using it removes the authenticator app.',
     input: {},
     reply: replies.link,
     run: ({ userActions }, session, { user }: OfPerson) => userActions.reset(session, user),

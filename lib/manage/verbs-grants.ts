@@ -40,7 +40,7 @@ export const GRANT_VERBS: readonly Verb[] = [
   defineVerb({
     words: 'grant monthly',
     ...{ method: 'POST', path: '/accounts/{account}/grants/monthly', scope: 'topup' },
-    summary: 'Give an account an amount each month, which ends with the month',
+    summary: 'Give an account an amount each month, which expires with the month',
     description:
       'In the time zone of the account. The whole amount is given at once; another amount counts from the next month on.',
     isRepeatable: true,

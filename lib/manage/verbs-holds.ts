@@ -19,8 +19,8 @@ const LEASE = withDefault(
 );
 
 const REASON = {
-  ...textField('A short name of the service, which usage is added up by.'),
-  schema: Joi.string().max(100).description('A short name of the service, which usage is added up by.'),
+  ...textField('A short name of the service, by which usage is added up.'),
+  schema: Joi.string().max(100).description('A short name of the service, by which usage is added up.'),
   hint: 'must be a text of 1 to 100 characters',
   read: readReason,
 };

@@ -223,7 +223,7 @@ const REPORT_VERBS: readonly Verb[] = [
     words: 'usage',
     ...{ method: 'GET', path: '/accounts/{account}/usage', own: '/usage', scope: 'usage' },
     summary: 'Add up the calls of an account',
-    description: 'A call counts when it started, in UTC, with its cost after refunds.',
+    description: 'A call counts at the time it started, in UTC, with its cost after refunds.',
     input: { by: withDefault(choiceField(USAGE_GROUPS, 'A row for each; `day` by default.'), 'day'), ...CHARGE_FILTER },
     reply: replies.usage,
     run: ({ usageActions }, session, { account, ...query }: OfAccount & ChargeFilter & { by: UsageGroup }) =>

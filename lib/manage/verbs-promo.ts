@@ -23,7 +23,7 @@ export const PROMO_VERBS: readonly Verb[] = [
       amount_rub: must(paymentField('What it gives to each account')),
       uses: must(countField('How many accounts may use it.')),
       reason: must(textField('The reason; owners see it.')),
-      code: textField('4 to 40 letters, digits and hyphens; absent: one that nobody guesses.'),
+      code: textField('4 to 40 letters, digits and hyphens; absent: a random one.'),
       until: timeField('It can be used before this time'),
       days: countField('How many days its grants last; absent: for good.', 3650),
       opens_wallet: flagField('Its grants count as the first top-up.'),

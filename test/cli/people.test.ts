@@ -66,7 +66,7 @@ describe('cli people', () => {
     expect((await bob.get(`/account?account=${other}`)).status).to.equal(200);
     expect((await bob.get(`/account?account=${account}`)).status).to.equal(200);
     expect(await rig.refused(1, 'user', 'invite', other, 'bob@example.com')).to.include(
-      'is an owner of the account already',
+      'is already an owner of the account',
     );
     expect((await bob.get('/admin')).status).to.equal(404);
     // An owner is no operator, and does not become one.

@@ -20,7 +20,7 @@ async function invite(
   const user = await users.find(email);
   if (user?.status === 'suspended') throw new OperatorError(`${email} is suspended: see "tollgate user resume".`);
   const present = user && (await users.listUserMemberships(user.id)).find(({ account: of }) => of === id);
-  if (present) throw new OperatorError(`${email} is ${withArticle(present.role)} of the account already.`);
+  if (present) throw new OperatorError(`${email} is already ${withArticle(present.role)} of the account.`);
   const { role, cap } = offer;
   if (role === 'owner') await recordAction(session, { action: 'owner.invite', target: email, account: id });
   else {
