@@ -72,7 +72,7 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
       'card.removed': (name, { card }) =>
         `The card ${card} was removed from the account “${name}” and will never be charged again. If no owner of the account did this, tell the operator of this service.`,
       'price.below_cost': (_, { lines }) =>
-        `A cost or an exchange rate has moved, and these prices per unit are below it now. They stay until you edit the catalog: raise the price, or write "loss": true or "onLoss": "raise".\n\n${lines}`,
+        `A cost or an exchange rate has changed, and these prices per unit are now below cost. They stay until you edit the catalog: raise the price, or write "loss": true or "onLoss": "raise".\n\n${lines}`,
       'upstream.key_refused': (_, { upstream, keys, refused }) =>
         `The upstream “${upstream}” refuses our key (keys: ${refused} of ${keys}). Its models use their other routes, if they have any; otherwise calls fail. Check the key and its rights at the vendor.`,
       'upstream.no_money': (_, { upstream, keys, refused }) =>
@@ -82,9 +82,9 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
       'ledger.wrong': (_, { problems, drift }) =>
         `An audit of the ledger found problems: ${problems}; drift: ${drift} RUB. See “When ledger verify fails” in docs/operations/incidents.md.`,
       'disk.low': (_, { folder, host, free }) =>
-        `${free} GB are left on the disk of ${folder} on ${host}. A store that cannot write takes no calls. Make room: archive old calls, move backups away.`,
+        `${free} GB are left on the disk of ${folder} on ${host}. Once the store cannot write, no calls are accepted. Make room: archive old calls, move backups away.`,
       'payments.review': (_, { count, newest }) =>
-        `Payments that wait for your decision: ${count}. What was paid differs from the order. The newest is ${newest}.`,
+        `Payments waiting for your decision: ${count}. What was paid does not match the order. The newest is ${newest}.`,
       test: (name) =>
         name === ''
           ? 'This is a test: alerts to operators arrive here.'
@@ -132,7 +132,7 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
       'upstream.key_refused': (_, { upstream, keys, refused }) =>
         `Провайдер «${upstream}» не принимает наш ключ (ключей: ${refused} из ${keys}). Его модели работают через другие маршруты, если они есть; иначе запросы завершаются ошибкой. Проверьте ключ и его права у провайдера.`,
       'upstream.no_money': (_, { upstream, keys, refused }) =>
-        `Провайдер «${upstream}» сообщает, что на нашем счёте закончились деньги или квота (ключей: ${refused} из ${keys}). Его модели работают через другие маршруты, если они есть; иначе запросы завершаются ошибкой. Пополните счёт или поднимите лимит у провайдера.`,
+        `Провайдер «${upstream}» сообщает, что на нашем счёте у него закончились деньги или квота (ключей: ${refused} из ${keys}). Его модели работают через другие маршруты, если они есть; иначе запросы завершаются ошибкой. Пополните счёт или поднимите лимит у провайдера.`,
       'upstream.failing': (_, { upstream, models, minutes, kind }) =>
         `Запросы к провайдеру «${upstream}» завершаются ошибкой уже ${minutes} мин: ${nameFailure('ru', kind)}. Модели: ${models}. Они работают через другие маршруты, если они есть; иначе запросы завершаются ошибкой. Проверьте страницу состояния провайдера. Маршруты проверяются снова автоматически.`,
       'ledger.wrong': (_, { problems, drift }) =>

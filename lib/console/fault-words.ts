@@ -24,6 +24,7 @@ const ENGLISH: Partial<Record<FaultCode, string>> = {
   not_found: 'This page does not exist.',
   invalid_key: 'The key is unknown or revoked.',
   internal: 'Something went wrong on our side.',
+  account_suspended: 'This account is suspended. Ask the operator of this service.',
 };
 
 function toRussianSize(size = ''): string {
@@ -58,7 +59,7 @@ const RUSSIAN: FaultWords = {
   cannot_edit: ({ model }) => `Модель ${model} создаёт картинки, но не редактирует их.`,
   wrong_model_type: ({ model }) => `Модель ${model} для этого не предназначена.`,
   image_unreachable: ({ field }) => `Поле ${field}: не удалось загрузить картинку с публичного https-адреса.`,
-  image_refused: ({ field }) => `Поле ${field}: сервер, где лежит картинка, её не отдал.`,
+  image_refused: ({ field }) => `Поле ${field}: сервер не отдал картинку по этой ссылке.`,
   image_too_large: ({ field, hint }) => `Поле ${field}: картинка больше ${toRussianSize(hint)}.`,
   image_unsupported: ({ field }) => `Поле ${field}: это не PNG, JPEG, GIF или WebP.`,
   image_gone: ({ field }) => `Поле ${field}: ссылка на картинку неизвестна или устарела.`,
@@ -88,7 +89,7 @@ const RUSSIAN: FaultWords = {
     `а бюджет ${budgetRub} ₽ на 24 часа с первого запроса.`,
   call_budget: ({ isReserve, priceRub, budgetRub }) =>
     `${isReserve ? 'Для запроса нужен резерв' : 'Запрос стоит'} ${priceRub} ₽, а \`max_cost_rub\` разрешает только ${budgetRub} ₽.`,
-  account_suspended: () => 'Аккаунт приостановлен.',
+  account_suspended: () => 'Аккаунт приостановлен. Обратитесь к оператору сервиса.',
   member_suspended: () => 'Доступ пользователя, которому принадлежит ключ, приостановлен.',
   role_not_allowed: () => 'Ваша роль в этом аккаунте не даёт доступа к этой странице. Обратитесь к владельцу аккаунта.',
   address_not_allowed: ({ hint }) => `Этим ключом нельзя пользоваться с адреса ${hint}.`,

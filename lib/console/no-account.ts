@@ -7,13 +7,13 @@ import type { UserVisit } from './visit.ts';
 const WORDS = defineWords({
   en: {
     title: 'No account',
-    text: 'You do not belong to any account: you have left it, or an owner has removed you.',
+    text: 'You do not belong to any account: you left yours, or an owner removed you.',
     next: 'To come back, ask an owner to invite you again.',
     email: (email: string) => `You are signed in as ${email}.`,
   },
   ru: {
     title: 'Нет аккаунта',
-    text: 'Вы не состоите ни в одном аккаунте: вы вышли из него, или вас удалил владелец.',
+    text: 'Вы не состоите ни в одном аккаунте: вы вышли сами или вас удалил владелец.',
     next: 'Чтобы вернуться, попросите владельца пригласить вас снова.',
     email: (email: string) => `Вы вошли как ${email}.`,
   },

@@ -17,8 +17,10 @@ const WORDS = defineWords({
     wait: 'Further calls wait (seconds)',
     waitHint: 'From 1 to 60. Leave empty to refuse them at once.',
     addresses: 'Allowed addresses',
-    addressesHint: 'Where calls may come from: addresses or networks, separated by commas. Leave empty for everywhere.',
-    badRequests: 'Enter a whole number above zero, or leave it empty; seconds only with a number of calls.',
+    addressesHint:
+      'Where calls may come from: addresses or networks, separated by commas. Leave empty to allow any address.',
+    badRequests:
+      'Enter a whole number above zero, or leave it empty. Calls can wait only if you limit how many run at once.',
     badAddresses: 'These are not addresses or networks such as 203.0.113.7 or 10.0.0.0/8.',
   },
   ru: {
@@ -31,7 +33,8 @@ const WORDS = defineWords({
     addresses: 'Разрешённые адреса',
     addressesHint:
       'Адреса или сети, с которых принимаются запросы, через запятую. Оставьте пустым, чтобы не ограничивать.',
-    badRequests: 'Введите целое число больше нуля или оставьте поле пустым; секунды — только вместе с числом запросов.',
+    badRequests:
+      'Введите целое число больше нуля или оставьте поле пустым. Очередь возможна, только если ограничено число одновременных запросов.',
     badAddresses: 'Это не адреса и не сети вида 203.0.113.7 или 10.0.0.0/8.',
   },
 });

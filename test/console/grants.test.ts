@@ -43,7 +43,7 @@ describe('the pages of grants', () => {
     expect(seen).to.contain('Including bonuses ₽300.00').and.to.contain('bonus: a trial');
     // The end of the last day in Moscow.
     expect(seen).to.match(
-      /a trial .{5,40} (?:Jan|Feb) .{0,20}2099.* ₽300\.00 ₽300\.00 Calls spend bonuses before paid money/,
+      /a trial .{5,40} (?:Jan|Feb) .{0,20}2099.* ₽300\.00 ₽300\.00 Calls spend bonuses before the money you paid in/,
     );
     const ru = plain((await owner.get(`${WALLET}?lang=ru`)).text);
     expect(ru).to.contain('Включая бонусы').and.to.contain('бонус: a trial').and.to.contain('Действует до');

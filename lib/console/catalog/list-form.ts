@@ -25,7 +25,7 @@ const WORDS = defineWords({
     none: 'none',
     lists: {
       'smart.lite': 'smart: simple tasks (lite)',
-      'smart.standard': 'smart: usual tasks (standard)',
+      'smart.standard': 'smart: everyday tasks (standard)',
       'smart.heavy': 'smart: hard tasks (heavy)',
       vision: 'Calls with images, for models that do not understand them',
       'defaults.image': 'Images, if a request names no model',

@@ -42,7 +42,7 @@ const WORDS = defineWords({
     badDay: 'The last day must be today or later.',
     refusals: {
       id_taken: 'This form has already given another bonus. Send it again to give this one.',
-      no_grant: 'This bonus is over already.',
+      no_grant: 'This bonus has already ended.',
       too_many_grants: `A wallet has at most ${GRANTS_MAX} bonuses at a time.`,
     },
     refused: (status: string) => `The ledger refused this: ${status}.`,
@@ -67,9 +67,9 @@ const WORDS = defineWords({
     revokeText: 'Остаток бонуса спишется. Выполняющиеся запросы сохранят свой резерв.',
     badAmount: 'Введите сумму в рублях, например 1500 или 1500,50.',
     badText: 'Укажите причину.',
-    badDay: 'Последний день — сегодня или позже.',
+    badDay: 'Последний день не может быть раньше сегодняшнего.',
     refusals: {
-      id_taken: 'Эта форма уже начислила другой бонус. Отправьте её ещё раз.',
+      id_taken: 'По этой форме уже начислен другой бонус. Чтобы начислить этот, отправьте её ещё раз.',
       no_grant: 'Этот бонус уже закончился.',
       too_many_grants: `В кошельке может быть не больше ${GRANTS_MAX} бонусов одновременно.`,
     },

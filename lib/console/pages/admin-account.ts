@@ -61,7 +61,7 @@ const WORDS = defineWords({
       'Calls of this account are still running, and money they return would no longer count as play money. Wait for them to finish, or suspend the account first.',
     stale: 'The wallet has just changed. Try again.',
     link: 'Send this link to the owner. It works once, expires in a week, and is shown only now. Somebody who already has access accepts the invitation after signing in.',
-    isOwner: 'This user belongs to the account already.',
+    isOwner: 'This user already belongs to the account.',
     suspendedPerson: 'This user is suspended.',
     payments: 'Payments',
     papers: 'Documents',
@@ -111,7 +111,7 @@ const WORDS = defineWords({
     writeOffHint: (left: string) => `С баланса спишется остаток тестовых денег: ${left}.`,
     noPlay: 'В кошельке больше нет тестовых денег.',
     running:
-      'Запросы этого аккаунта ещё выполняются, и деньги, которые они вернут, уже не считались бы тестовыми. Дождитесь их завершения или сначала приостановите аккаунт.',
+      'Запросы этого аккаунта ещё выполняются, и деньги, которые по ним вернутся, уже не будут считаться тестовыми. Дождитесь их завершения или сначала приостановите аккаунт.',
     stale: 'Кошелёк только что изменился. Попробуйте ещё раз.',
     link: 'Отправьте ссылку владельцу. Она сработает один раз в течение недели и больше не будет показана. Тот, у кого уже есть доступ, примет приглашение после входа.',
     isOwner: 'Этот пользователь уже состоит в аккаунте.',
@@ -124,7 +124,7 @@ const WORDS = defineWords({
     done: 'Готово.',
     exists: 'Этот платёж уже зачислен: ничего не изменилось.',
     corrected: 'Эта корректировка уже внесена: ничего не изменилось.',
-    reused: 'Эта форма уже внесла другую корректировку. Отправьте её ещё раз.',
+    reused: 'По этой форме уже внесена другая корректировка. Чтобы внести эту, отправьте её ещё раз.',
     refusals: {
       first_topup_too_small: (minimum: string) => `Первый платёж кошелька — не меньше ${minimum}.`,
       id_taken: () => 'Этот номер платежа уже использован с другой суммой или для другого аккаунта.',

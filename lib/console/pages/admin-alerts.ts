@@ -15,11 +15,11 @@ const WORDS = defineWords({
     title: 'Alerts',
     about: 'Operators are alerted when:',
     reasons: [
-      'an upstream refuses a key, or says that its account is out of money or quota (once a day each)',
-      'models are sold below cost because a cost or an exchange rate has moved',
+      'an upstream refuses a key, or says that your account there is out of money or quota (once a day each)',
+      'models are sold below cost because a cost or an exchange rate has changed',
       'an audit finds that the ledger does not add up',
       'less than 2 GB, and again when less than 0.2 GB are left on a disk that a gateway writes to',
-      'payments come under review',
+      'payments are waiting for review',
     ],
     mail: 'Alerts are emailed to all operators.',
     noMail: 'This service sends no email: set SMTP_URL.',
@@ -34,7 +34,7 @@ const WORDS = defineWords({
     title: 'Оповещения',
     about: 'Операторы получают оповещение, когда:',
     reasons: [
-      'провайдер не принимает ключ или сообщает, что на счёте закончились деньги или квота (по разу в день)',
+      'провайдер не принимает ключ или сообщает, что на вашем счёте у него закончились деньги или квота (по разу в день)',
       'модели стали продаваться ниже себестоимости: изменилась цена провайдера или курс',
       'сверка показала, что операции не сходятся',
       'на диске, куда пишет шлюз, осталось меньше 2 ГБ — и ещё раз, когда меньше 0,2 ГБ',

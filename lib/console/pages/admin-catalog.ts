@@ -21,8 +21,8 @@ import { chargeWords } from './charge-table.ts';
 const WORDS = defineWords({
   en: {
     catalog: 'Catalog',
-    edit: 'Click a model to change its price, its aliases, or whether it is sold; add models on the page of their upstream. Files of the catalog take effect within a second;',
-    check: 'finds their mistakes in advance.',
+    edit: 'Click a model to change its price, its aliases, or whether it is sold; add models on the page of their upstream. Changes to catalog files take effect within a second;',
+    check: 'finds mistakes in them in advance.',
     model: 'Model',
     aliases: 'Aliases',
     type: 'Type',

@@ -30,7 +30,10 @@ const WORDS = defineWords({
     models: ['Text, image and video models are available', 'Add more upstreams, or set their variables.'],
     operators: ['There are at least two operators, in case one loses access', 'Create another on the command line:'],
     payments: ['All payment providers of the catalog have their secrets', 'Not set or empty:'],
-    loss: ['No model is sold below cost', 'A cost or a rate has moved: edit the prices. See the Catalog page.'],
+    loss: [
+      'No model is sold below cost',
+      'A cost or an exchange rate has changed: edit the prices. See the Catalog page.',
+    ],
     lists: [
       'The catalog has the price list of every account',
       'Not in the catalog, so list prices apply (accounts in brackets):',

@@ -37,7 +37,7 @@ const WORDS = defineWords({
     time: 'Time',
     key: 'Key',
     giveBack:
-      'A charge stays as it was made. To give it back, correct the balance on the page of the account, with the request ID as the reason.',
+      'A charge is never changed. To return the money, correct the balance on the page of the account, with the request ID as the reason.',
   },
   ru: {
     title: 'Операции',
@@ -62,7 +62,7 @@ const WORDS = defineWords({
     time: 'Время',
     key: 'Ключ',
     giveBack:
-      'Списание не меняется. Чтобы вернуть деньги, сделайте корректировку баланса на странице аккаунта и укажите ID запроса как причину.',
+      'Само списание изменить нельзя. Чтобы вернуть деньги, сделайте корректировку баланса на странице аккаунта и укажите ID запроса как причину.',
   },
 });
 

@@ -63,7 +63,7 @@ const WORDS = defineWords({
     stale: 'The payment has just changed. Review it and try again.',
     refused: 'Not possible: the payment has another status, or the amount is too large.',
     play_money: 'This is a test payment without real money, and models here cost real money. Do not credit it.',
-    refund_taken: 'This refund was requested before, with another amount. Open the page anew for a further refund.',
+    refund_taken: 'This refund was requested before, with another amount. To make another refund, reload this page.',
     number_taken:
       'Another payment already has a dispute with this number. If one letter concerns both, add a suffix such as “/2”.',
     done: 'Done.',
@@ -110,7 +110,7 @@ const WORDS = defineWords({
     refundText:
       'Деньги сразу спишутся с баланса и вернутся туда, откуда пришли. Если платёжная система откажет, они вернутся на баланс.',
     refundHint: (left: string) => `Не больше ${left}.`,
-    disputeTitle: 'Открыть спор',
+    disputeTitle: 'Зафиксировать спор',
     disputeText: 'Банк плательщика отзывает платёж. Пока спор не проигран, деньги не списываются.',
     number: 'Номер спора',
     disputeHint: 'Оставьте пустым, чтобы указать весь остаток.',
@@ -122,9 +122,9 @@ const WORDS = defineWords({
     stale: 'Платёж только что изменился. Проверьте его и повторите.',
     refused: 'Действие недоступно: у платежа другой статус или сумма слишком велика.',
     play_money: 'Это тестовый платёж без настоящих денег, а модели здесь платные. Не зачисляйте его.',
-    refund_taken: 'Этот возврат уже запрошен на другую сумму. Чтобы сделать ещё один, откройте страницу заново.',
+    refund_taken: 'Этот возврат уже запрошен на другую сумму. Чтобы сделать ещё один возврат, обновите страницу.',
     number_taken:
-      'Спор с таким номером уже открыт по другому платежу. Если письмо касается обоих, добавьте к номеру, например, «/2».',
+      'Спор с таким номером уже есть у другого платежа. Если письмо касается обоих, добавьте к номеру, например, «/2».',
     done: 'Готово.',
     exists: 'Уже сделано: ничего не изменилось.',
     looked: 'Статус обновлён.',

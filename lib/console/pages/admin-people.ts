@@ -37,7 +37,7 @@ const WORDS = defineWords({
     owner: 'владелец',
     status: 'Статус',
     active: 'активен',
-    suspended: 'приостановлен',
+    suspended: 'доступ приостановлен',
     app: 'Двухэтапный вход',
     yes: 'включён',
     no: 'нет',

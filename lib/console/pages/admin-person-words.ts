@@ -31,7 +31,7 @@ const WORDS = defineWords({
     end: 'End all sessions',
     restoreTitle: 'Lost password or authenticator app',
     restoreText:
-      'The link sets a new password and turns off two-step sign-in. Give it only to somebody whose identity you have verified.',
+      'With the link, the user sets a new password; two-step sign-in is turned off. Give it only to somebody whose identity you have verified.',
     restoreTold: 'The user is notified by email when it is used.',
     restore: 'Create a link',
     link: (email: string) => `Send this link to ${email}. It works once, expires in an hour, and is shown only now.`,
@@ -78,7 +78,7 @@ const WORDS = defineWords({
     end: 'Отключить все устройства',
     restoreTitle: 'Потерян пароль или приложение-аутентификатор',
     restoreText:
-      'Ссылка задаёт новый пароль и отключает двухэтапный вход. Передайте её, только если уверены, кто перед вами.',
+      'По ссылке пользователь задаст новый пароль, двухэтапный вход отключится. Передайте её, только если уверены, кто перед вами.',
     restoreTold: 'Когда ею воспользуются, пользователь получит письмо.',
     restore: 'Создать ссылку',
     link: (email: string) =>
@@ -90,7 +90,7 @@ const WORDS = defineWords({
     resumeText: 'Пользователь снова сможет войти с тем же паролем и приложением-аутентификатором.',
     remove: 'Удалить',
     removeText:
-      'Все входы, одноразовые ссылки и права на аккаунты сразу и навсегда перестанут действовать. Журнал действий и согласия на платежи сохранятся. Ключи аккаунтов продолжат работать, личные ключи участника будут отозваны.',
+      'Все входы, одноразовые ссылки и участие в аккаунтах сразу и навсегда прекратятся. Журнал действий и согласия на платежи сохранятся. Ключи аккаунтов продолжат работать, личные ключи участника будут отозваны.',
     typeEmail: 'Для подтверждения введите почту пользователя',
     badEmail: 'Это не почта этого пользователя.',
     lastOperator: 'Это последний активный оператор: управлять сервисом станет некому.',

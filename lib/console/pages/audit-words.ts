@@ -141,7 +141,7 @@ const WORDS = defineWords({
     'payment.credit': 'зачисление платежа',
     'payment.reject': 'отклонение платежа',
     'payment.refund': 'возврат платежа',
-    'payment.dispute': 'открытие спора',
+    'payment.dispute': 'спор зафиксирован',
     'payment.dispute_won': 'спор выигран',
     'payment.dispute_lost': 'спор проигран',
     'catalog.restore': 'возврат к прежней версии каталога',

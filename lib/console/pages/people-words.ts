@@ -24,7 +24,7 @@ export const WORDS = defineWords({
     mailed: (email: string) =>
       `The invitation was emailed to ${email}. Its link works once and expires in a week. Somebody who already has access accepts it after signing in.`,
     notSent: (email: string) =>
-      `The invitation could not be emailed to ${email}. Send it again from the list below, later.`,
+      `The invitation could not be emailed to ${email}. Send it again later from the list below.`,
     actions: 'Actions',
     invitations: 'Invitations',
     expires: 'Expires',
@@ -37,7 +37,7 @@ export const WORDS = defineWords({
       revoked: 'The invitation was withdrawn.',
     },
     badEmail: 'Enter a valid email address.',
-    isMember: 'This user belongs to the account already.',
+    isMember: 'This user already belongs to the account.',
     badCap: 'Enter an amount above zero, such as 500 or 99.50, or leave it empty. Only members have a cap.',
     tooMany: 'Too many invitations in an hour. Try again later.',
     noInvitation: 'There is no such invitation any more.',
@@ -48,7 +48,7 @@ export const WORDS = defineWords({
     removeKeys: (keys: string) => `Their access ends at once, and their keys (${keys}) are revoked for good.`,
     removeOther: 'Their access ends at once.',
     removeOwner:
-      'Their access ends at once, with the management keys they have made. API keys that an owner has issued belong to the account and stay.',
+      'Their access ends at once, and the management keys they created are revoked. API keys that an owner has issued belong to the account and stay.',
     handOver: 'Hand over the account',
     handOverTitle: (email: string) => `Hand over to ${email}`,
     handOverText: (email: string) =>
@@ -88,7 +88,7 @@ export const WORDS = defineWords({
     mailed: (email: string) =>
       `Приглашение отправлено на ${email}. Ссылка из письма сработает один раз в течение недели. Тот, у кого уже есть доступ, примет приглашение после входа.`,
     notSent: (email: string) =>
-      `Не удалось отправить приглашение на ${email}. Отправьте его снова из списка ниже, чуть позже.`,
+      `Не удалось отправить приглашение на ${email}. Отправьте его позже ещё раз из списка ниже.`,
     actions: 'Действия',
     invitations: 'Приглашения',
     expires: 'Действует до',
@@ -103,7 +103,7 @@ export const WORDS = defineWords({
     badEmail: 'Введите корректный адрес почты.',
     isMember: 'Этот пользователь уже состоит в аккаунте.',
     badCap:
-      'Введите сумму больше нуля, например 500 или 99,50, или оставьте поле пустым. Лимит бывает только у участников.',
+      'Введите сумму больше нуля, например 500 или 99,50, или оставьте поле пустым. Лимит есть только у роли «участник».',
     tooMany: 'Слишком много приглашений за час. Повторите позже.',
     noInvitation: 'Такого приглашения больше нет.',
     lastOwner: 'У аккаунта должен быть владелец: сначала назначьте другого.',

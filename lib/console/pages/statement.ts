@@ -26,7 +26,7 @@ const WORDS = defineWords({
     opening: 'Balance at the start',
     closing: 'Balance at the end',
     soFar: 'Balance now',
-    held: (amount: string) => `of it held by running calls: ${amount}`,
+    held: (amount: string) => `of which held by running calls: ${amount}`,
     moved: 'Payments, bonuses and corrections',
     none: 'None in this month.',
     further: 'others',

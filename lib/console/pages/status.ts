@@ -11,7 +11,7 @@ import type { Visit } from '../visit.ts';
 const WORDS = defineWords({
   en: {
     title: 'Status',
-    about: `The share of requests that upstreams answered, from real calls: over this and the last hour, the last 24 hours and ${STATUS_DAYS} days. Requests that were wrong themselves or that their sender canceled do not count.`,
+    about: `The share of real requests that upstreams answered: in this hour and the last, in 24 hours and in ${STATUS_DAYS} days. Invalid requests, and those canceled by their sender, are not counted.`,
     model: 'Model',
     hour: 'Last hour',
     day: '24 hours',
@@ -25,7 +25,7 @@ const WORDS = defineWords({
   },
   ru: {
     title: 'Статус',
-    about: `Доля запросов, на которые провайдеры ответили, по настоящим запросам клиентов: за этот и прошлый час, за 24 часа и за ${STATUS_DAYS} дней. Ошибочные и отменённые отправителем запросы не учитываются.`,
+    about: `Доля настоящих запросов клиентов, на которые провайдеры ответили: за этот и прошлый час, за 24 часа и за ${STATUS_DAYS} дней. Неверно составленные запросы и запросы, отменённые отправителем, не учитываются.`,
     model: 'Модель',
     hour: 'Последний час',
     day: '24 часа',

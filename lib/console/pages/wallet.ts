@@ -34,7 +34,7 @@ const WORDS = defineWords({
     play: 'This wallet holds money from test payments, which cannot pay for real models. Ask the operator of this service to convert it or to write it off.',
     none: 'No entries yet.',
     older: 'Older entries',
-    statement: 'Statement of a month',
+    statement: 'Monthly statement',
     papers: 'Pay by bank transfer: invoices and acts for companies',
   },
   ru: {

@@ -29,7 +29,7 @@ const WORDS = defineWords<{
     refusals: {
       month: 'Choose a month.',
       open: 'This month is not over yet.',
-      nothing: 'This month nothing was charged to top-ups (bonuses do not count), or as much was refunded.',
+      nothing: 'In this month nothing was charged to top-ups (bonuses do not count), or all of it was refunded.',
       archived: 'The calls of this month have been archived, so its act can no longer be issued. Ask the operator.',
     },
   },
@@ -45,7 +45,7 @@ const WORDS = defineWords<{
     refusals: {
       month: 'Выберите месяц.',
       open: 'Этот месяц ещё не закончился.',
-      nothing: 'В этом месяце из пополнений ничего не списано (бонусы не считаются) либо столько же возвращено.',
+      nothing: 'В этом месяце из пополнений ничего не списано (бонусы не в счёт) или всё списанное возвращено.',
       archived: 'Запросы за это время перенесены в архив, и акт сформировать уже нельзя. Обратитесь к оператору.',
     },
   },

@@ -72,7 +72,7 @@ const WORDS = defineWords<AutoWords>({
     now: (amount, card) =>
       `Your balance is below the threshold. Turning on automatic top-up charges ${amount} now: ${card}.`,
     nowMore:
-      'This does not bring the balance above the threshold: the same amount is charged again right after it, as often as the daily and the monthly limit allow.',
+      'This does not bring the balance up to the threshold: the same amount is charged again right after it until it does, as often as the daily and the monthly limit allow.',
     confirm: (amount) => `Turn on and charge ${amount} now`,
     back: 'Back without charging',
   },
@@ -107,13 +107,13 @@ const WORDS = defineWords<AutoWords>({
     resume: 'Чтобы продолжить, пополните кошелёк один раз или выберите другую карту.',
     badAmount: 'Введите сумму в рублях и копейках, например 1500 или 1500,50.',
     badCap: 'Лимит в месяц не может быть меньше суммы пополнения.',
-    badCard: 'Этой карты больше нет. Выберите другую.',
+    badCard: 'Эта карта уже удалена. Выберите другую.',
     noConsent: 'Отметьте согласие: без него деньги с карты не списываются.',
     conflict: 'Настройки за это время изменились. Проверьте их и повторите.',
     nowTitle: 'Списание сразу',
     now: (amount, card) => `Баланс ниже порога. При включении автопополнения сразу спишется ${amount}: ${card}.`,
     nowMore:
-      'Баланс и после этого останется ниже порога: та же сумма сразу спишется снова, пока хватает лимитов на день и на месяц.',
+      'Баланс и после этого останется ниже порога: та же сумма будет сразу списываться снова, пока он не достигнет порога, в пределах лимитов на день и на месяц.',
     confirm: (amount) => `Включить и списать ${amount}`,
     back: 'Назад без списания',
   },

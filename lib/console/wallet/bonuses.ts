@@ -16,7 +16,7 @@ import { linkTo, type OwnerVisit } from '../visit.ts';
 const WORDS = defineWords({
   en: {
     title: 'Bonuses',
-    note: 'Calls spend bonuses before paid money. Bonuses are not paid out.',
+    note: 'Calls spend bonuses before the money you paid in. Bonuses are not paid out.',
     columns: { reason: 'Bonus', at: 'Received', until: 'Expires', amount: 'Amount', left: 'Left' },
     monthly: (amount: string, reason: string) =>
       `Every month you get ${amount} (${reason}). What is left expires with the month.`,
@@ -33,7 +33,7 @@ const WORDS = defineWords({
   },
   ru: {
     title: 'Бонусы',
-    note: 'Запросы сначала тратят бонусы, потом оплаченные деньги. Бонусы не возвращаются деньгами.',
+    note: 'Сначала тратятся бонусы, потом внесённые деньги. Получить бонусы деньгами нельзя.',
     columns: { reason: 'Бонус', at: 'Получен', until: 'Действует до', amount: 'Сумма', left: 'Осталось' },
     monthly: (amount: string, reason: string) =>
       `Каждый месяц вам начисляется ${amount} (${reason}). Остаток сгорает с концом месяца.`,

@@ -57,8 +57,8 @@ describe('pages with management keys', () => {
     const cases = [
       [{ name: '', 'scope-usage': 'yes' }, 'A name must have 1 to 100 characters'],
       [{ name: 'x' }, 'Choose at least one scope.'],
-      [{ name: 'x', 'scope-usage': 'yes', expires: '2020-01-01' }, 'Choose a day that is not over.'],
-      [{ name: 'x', 'scope-usage': 'yes', expires: 'soon' }, 'Choose a day that is not over.'],
+      [{ name: 'x', 'scope-usage': 'yes', expires: '2020-01-01' }, 'Choose a future date, or leave it empty.'],
+      [{ name: 'x', 'scope-usage': 'yes', expires: 'soon' }, 'Choose a future date, or leave it empty.'],
       [{ name: 'x', 'scope-usage': 'yes', addresses: 'here' }, 'These are not addresses'],
     ] as const;
     for (const [fields, problem] of cases) {
