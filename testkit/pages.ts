@@ -71,7 +71,7 @@ export function createVisitor(url: string, { session }: { readonly session?: str
 /** The hidden fields of the form that leads there. */
 export function hiddenFields(html: string, action: string): Readonly<Record<string, string>> {
   const fields = [...findForm(html, action).matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
-  return Object.fromEntries(fields.map(([, name, value]) => [name, value]));
+  return Object.fromEntries(fields.map(([, name, value = '']) => [name, unescapeHtml(value)]));
 }
 
 function findForm(html: string, action: string): string {

@@ -53,26 +53,37 @@ interface FieldParts {
   readonly perMinuteHint?: string;
 }
 
+/** The values of the fields. */
+export function showRequestLimits({ perMinute, atOnce, waitSeconds, addresses = [] }: RequestLimits = {}) {
+  return {
+    per_minute: String(perMinute ?? ''),
+    at_once: String(atOnce ?? ''),
+    wait: String(waitSeconds ?? ''),
+    addresses: addresses.join(', '),
+  };
+}
+
 export function requestLimitFields(
   { language }: Visit,
-  { perMinute, atOnce, waitSeconds, addresses = [] }: RequestLimits,
+  limits: RequestLimits,
   { typed, wrong, perMinuteHint }: FieldParts,
 ): Html {
   const words = WORDS[language];
-  const number = (name: RequestLimitProblem['field'], label: string, value: number | undefined, hint: string) =>
+  const shown = showRequestLimits(limits);
+  const number = (name: RequestLimitProblem['field'], label: string, hint: string) =>
     field({
       name,
       label,
-      value: typed(name, String(value ?? '')),
+      value: typed(name, shown[name]),
       inputmode: 'numeric',
       hint,
       optional: true,
       ...wrong(name),
     });
-  return html`${number('per_minute', words.perMinute, perMinute, perMinuteHint ?? words.perMinuteHint)}
-${number('at_once', words.atOnce, atOnce, words.atOnceHint)}
-${number('wait', words.wait, waitSeconds, words.waitHint)}
-${field({ name: 'addresses', label: words.addresses, value: typed('addresses', addresses.join(', ')), hint: words.addressesHint, optional: true, ...wrong('addresses') })}`;
+  return html`${number('per_minute', words.perMinute, perMinuteHint ?? words.perMinuteHint)}
+${number('at_once', words.atOnce, words.atOnceHint)}
+${number('wait', words.wait, words.waitHint)}
+${field({ name: 'addresses', label: words.addresses, value: typed('addresses', shown.addresses), hint: words.addressesHint, optional: true, ...wrong('addresses') })}`;
 }
 
 /** The limits of a submitted form, undefined for none, or the first wrong field. */

@@ -5,7 +5,7 @@ import type { KeyLimits } from '../../lib/money/key-limits.ts';
 import { findPeriod } from '../../lib/money/period.ts';
 import { send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
-import { hiddenFields, setUpOperator, setUpOwner } from '../../testkit/pages.ts';
+import { formFields, hiddenFields, setUpOperator, setUpOwner } from '../../testkit/pages.ts';
 
 const MONTHLY: Pick<KeyLimits, 'reset' | 'zone'> = { reset: 'month', zone: 'Europe/Moscow' };
 const KEY = /tg-sk-\w{49}/;
@@ -236,6 +236,30 @@ describe('the page of keys', () => {
     // The current form may still change it.
     expect((await owner.submit(`${path}/limits`, wish)).status).to.equal(303);
     expect((await test.store.keys.get(old?.id ?? ''))?.limits.expiresAt).to.equal(null);
+  });
+
+  it('changes only what was changed in a form, which others may have opened before', async () => {
+    await owner.submit('/account/keys', { name: 'of two' });
+    const [row] = (await test.store.keys.list(account.id)).filter(({ name }) => name === 'of two');
+    const path = `/account/keys/${row?.id}/limits`;
+    const open = async () => formFields((await owner.get(path)).text, path);
+    const [mine, theirs] = [await open(), await open()];
+    const theirWish = { budget: '100', reset: 'month', at_once: '2' };
+    expect((await owner.post(path, { ...theirs, ...theirWish })).status).to.equal(303);
+    // Refused once, and then as it is shown again.
+    const refused = await owner.post(path, { ...mine, per_minute: 'x', users: '5' });
+    expect(refused.status).to.equal(400);
+    expect((await owner.post(path, { ...formFields(refused.text, path), per_minute: '7' })).status).to.equal(303);
+    expect((await test.store.keys.get(row?.id ?? ''))?.limits).to.deep.include({
+      budget: 100_000_000n,
+      reset: 'month',
+      endUsers: { cap: 5_000_000n, reset: 'month' },
+      requests: { perMinute: 7, atOnce: 2 },
+    });
+    // A form that was open while the service was updated says nothing of what it showed.
+    const { shown: _shown, ...older } = mine;
+    expect((await owner.post(path, older)).status).to.equal(303);
+    expect((await test.store.keys.get(row?.id ?? ''))?.limits.budget).to.equal(null);
   });
 
   it('reports a key that is revoked while its form is read', async () => {

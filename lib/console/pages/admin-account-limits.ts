@@ -6,7 +6,13 @@ import { form } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
-import { type RequestLimitProblem, readRequestLimits, requestLimitFields } from '../request-limit-fields.ts';
+import {
+  type RequestLimitProblem,
+  readRequestLimits,
+  requestLimitFields,
+  showRequestLimits,
+} from '../request-limit-fields.ts';
+import { reopenForm, shownField } from '../shown-values.ts';
 import type { UserVisit } from '../visit.ts';
 
 const WORDS = defineWords({
@@ -41,17 +47,17 @@ ${form(visit, {
   action: `/admin/accounts/${id}`,
   button: words.button,
   fields: html`<input type="hidden" name="change" value="limits"><p class="hint">${words.hint}</p>
-${requestLimitFields(visit, requests, { typed, wrong, perMinuteHint: words.perMinute })}${codeField(visit, 'limits')}`,
+${shownField(showRequestLimits(requests), refused?.sent)}${requestLimitFields(visit, requests, { typed, wrong, perMinuteHint: words.perMinute })}${codeField(visit, 'limits')}`,
 })}`;
 }
 
 /** Resolves to the wrong field of the form, if any. */
 export async function changeAccountLimits(
   visit: UserVisit,
-  { id }: Account,
+  { id, requests }: Account,
   sent: Form,
 ): Promise<RefusedLimits | undefined> {
-  const limits = readRequestLimits(visit, sent);
+  const limits = readRequestLimits(visit, reopenForm(sent, showRequestLimits(requests)));
   if (limits && 'field' in limits) return { sent, problem: limits };
   await visit.services.accounts.limit(id, limits);
   await audit(visit, { action: 'account.limit', target: id, account: id, detail: limits });

@@ -18,7 +18,13 @@ import { defineWords } from '../language.ts';
 import { isActive } from '../latest-keys.ts';
 import { type Page, page } from '../page.ts';
 import { typedFields } from '../refused-form.ts';
-import { type RequestLimitProblem, readRequestLimits, requestLimitFields } from '../request-limit-fields.ts';
+import {
+  type RequestLimitProblem,
+  readRequestLimits,
+  requestLimitFields,
+  showRequestLimits,
+} from '../request-limit-fields.ts';
+import { reopenForm, shownField } from '../shown-values.ts';
 import { isVisibleKey } from '../visible-keys.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 
@@ -109,25 +115,37 @@ interface Refused {
   readonly problem?: LimitProblem;
 }
 
+/** The values of the form fields of limits. */
+function showLimits({ format }: OwnerVisit, limits: KeyLimits) {
+  const { budget, reset, models, endUsers } = limits;
+  return {
+    budget: budget === null ? '' : format.rubTyped(budget),
+    reset,
+    users: endUsers ? format.rubTyped(endUsers.cap) : '',
+    users_reset: endUsers?.reset ?? 'month',
+    ...showRequestLimits(limits.requests),
+    expires: formatExpiryDay(limits),
+    models: models?.join(', ') ?? '',
+  };
+}
+
 /** The form fields of limits, filled in; ids are unique when a page has several forms. */
 export function limitFields(visit: OwnerVisit, limits: KeyLimits, refused?: Refused): Html {
   const words = WORDS[visit.language];
-  const { budget, reset, models, endUsers } = limits;
-  const money = budget === null ? '' : visit.format.rubTyped(budget);
-  const userMoney = endUsers ? visit.format.rubTyped(endUsers.cap) : '';
+  const shown = showLimits(visit, limits);
   /** Refused input stays in its field. */
   const typed = (name: string, value: string) => (refused?.sent.has(name) ? refused.sent.text(name) : value);
   const wrong = (name: LimitProblem['field']) =>
     refused?.problem?.field === name ? { error: refused.problem.text, autofocus: true } : {};
   const options = RESETS.map((name) => [name, words.resets[name]] as const);
-  return html`${field({ name: 'budget', label: words.budget, value: typed('budget', money), inputmode: 'decimal', hint: words.budgetHint, optional: true, ...wrong('budget') })}
-${select({ name: 'reset', label: words.reset, chosen: typed('reset', reset) }, options)}
-${field({ name: 'users', label: words.users, value: typed('users', userMoney), inputmode: 'decimal', hint: words.usersHint, optional: true, ...wrong('users') })}
-${select({ name: 'users_reset', label: words.usersReset, chosen: typed('users_reset', endUsers?.reset ?? 'month') }, options)}
+  return html`${field({ name: 'budget', label: words.budget, value: typed('budget', shown.budget), inputmode: 'decimal', hint: words.budgetHint, optional: true, ...wrong('budget') })}
+${select({ name: 'reset', label: words.reset, chosen: typed('reset', shown.reset) }, options)}
+${field({ name: 'users', label: words.users, value: typed('users', shown.users), inputmode: 'decimal', hint: words.usersHint, optional: true, ...wrong('users') })}
+${select({ name: 'users_reset', label: words.usersReset, chosen: typed('users_reset', shown.users_reset) }, options)}
 ${requestLimitFields(visit, limits.requests ?? {}, { typed, wrong })}
-<input type="hidden" name="expires_shown" value="${typed('expires_shown', formatExpiryDay(limits))}">
-${field({ name: 'expires', label: words.expires, type: 'date', value: typed('expires', formatExpiryDay(limits)), hint: words.expiresHint, optional: true, ...wrong('expires') })}
-${field({ name: 'models', label: words.models, value: typed('models', models?.join(', ') ?? ''), hint: words.modelsHint, optional: true, ...wrong('models') })}`;
+${shownField(shown, refused?.sent)}
+${field({ name: 'expires', label: words.expires, type: 'date', value: typed('expires', shown.expires), hint: words.expiresHint, optional: true, ...wrong('expires') })}
+${field({ name: 'models', label: words.models, value: typed('models', shown.models), hint: words.modelsHint, optional: true, ...wrong('models') })}`;
 }
 
 function formatExpiryDay({ expiresAt, zone }: KeyLimits): string {
@@ -135,7 +153,8 @@ function formatExpiryDay({ expiresAt, zone }: KeyLimits): string {
 }
 
 /** The limits of a submitted form, or the first wrong field; `before` are the current limits. */
-export function readLimits(visit: OwnerVisit, sent: Form, before: KeyLimits): RequestedLimits | LimitProblem {
+export function readLimits(visit: OwnerVisit, form: Form, before: KeyLimits): RequestedLimits | LimitProblem {
+  const sent = reopenForm(form, showLimits(visit, before));
   const words = WORDS[visit.language];
   const budget = sent.text('budget');
   const reset = sent.text('reset') || 'none';
@@ -149,9 +168,9 @@ export function readLimits(visit: OwnerVisit, sent: Form, before: KeyLimits): Re
   const endUsers = readUserLimit(visit, sent, before);
   if (endUsers === null) return { field: 'users', text: words.badBudget };
   if (Number.isNaN(wall)) return { field: 'expires', text: words.badDay };
-  // The form may be older than a rotation, which has set an expiry: an unchanged day changes nothing.
-  const same = day === (sent.has('expires_shown') ? sent.text('expires_shown') : formatExpiryDay(before));
-  const expiresAt = same ? before.expiresAt : wall === null ? null : findMoment(wall, before.zone);
+  // An expiry that a rotation has set is not at the start of its day.
+  const expiresAt =
+    day === formatExpiryDay(before) ? before.expiresAt : wall === null ? null : findMoment(wall, before.zone);
   const names = sent
     .text('models')
     .split(',')

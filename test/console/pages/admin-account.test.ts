@@ -4,7 +4,7 @@ import { AMOUNT_MAX, MICRO_PER_RUB } from '../../../lib/money/money.ts';
 import type { User } from '../../../lib/store/ports/users.ts';
 import { send, until } from '../../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../../testkit/gateway.ts';
-import { hiddenFields, setUpOperator, setUpOwner } from '../../../testkit/pages.ts';
+import { hiddenFields, setUpOperator, setUpOwner, unescapeHtml } from '../../../testkit/pages.ts';
 
 const LIST = '/admin/accounts';
 
@@ -195,6 +195,12 @@ describe('the pages of accounts', () => {
       expect([status, text.includes('aria-invalid')], JSON.stringify(wrong)).to.deep.equal([400, true]);
     }
     expect(await requests()).to.deep.equal(set);
+    // A form that was opened before keeps what it has not changed.
+    const { text: opened } = await operator.get(path);
+    const [, shown = ''] = /name="shown" value="([^"]*)"/.exec(opened) ?? [];
+    expect((await submit({ ...limits, per_minute: '400' })).status).to.equal(303);
+    expect((await submit({ ...limits, at_once: '30', shown: unescapeHtml(shown) })).status).to.equal(303);
+    expect(await requests()).to.deep.equal({ ...set, perMinute: 400, atOnce: 30 });
     const none = { per_minute: '', at_once: '', wait: '', addresses: '' };
     expect((await submit({ ...limits, ...none })).status).to.equal(303);
     expect(await requests()).to.equal(undefined);
