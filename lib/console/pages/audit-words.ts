@@ -151,7 +151,7 @@ const WORDS = defineWords({
     'model.remove': 'удаление модели',
     'upstream.add': 'добавление провайдера',
     'price_list.change': 'изменение скидки',
-    'model_lists.change': 'изменение моделей для smart, картинок или по умолчанию',
+    'model_lists.change': 'изменение списков моделей',
     'rate.change': 'изменение курса валюты',
     'upstream.change': 'изменение провайдера',
     'upstream.remove': 'удаление провайдера',

@@ -87,6 +87,6 @@ describe('an invitation of an existing user', () => {
   it('is shown in Russian too', async () => {
     const { path, get } = await invited();
     expect((await get(`${path}&lang=ru`)).text).to.contain('Вас приглашают стать владельцем');
-    expect((await get('/account/join?lang=ru')).text).to.contain('Приглашение неизвестно');
+    expect((await get('/account/join?lang=ru')).text).to.contain('Приглашение не найдено');
   });
 });
