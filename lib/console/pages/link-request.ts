@@ -22,6 +22,8 @@ const WORDS = defineWords({
     email: 'Email',
     button: 'Send a link',
     sent: 'If this address can be used, an email with a link is on its way.',
+    known: 'If you have signed in here with this address before, no email comes: sign in, or',
+    forgot: 'set a new password',
     badEmail: 'Enter a valid email address.',
     signIn: 'Back to sign-in',
     wait: (seconds: number) =>
@@ -35,6 +37,8 @@ const WORDS = defineWords({
     email: 'Почта',
     button: 'Прислать ссылку',
     sent: 'Если этот адрес подходит, письмо со ссылкой уже отправлено.',
+    known: 'Если с этой почтой у вас уже есть доступ, письма не будет: войдите или',
+    forgot: 'задайте новый пароль',
     badEmail: 'Введите корректный адрес почты.',
     signIn: 'Вернуться ко входу',
     wait: (seconds: number) =>
@@ -60,7 +64,7 @@ export function linkRequestPage(
     error: state.problem,
   });
   const body = state.sent
-    ? message('done', words.sent)
+    ? html`${message('done', words.sent)}${!isReset && html`<p class="hint">${words.known} <a href="/reset">${words.forgot}</a>.</p>`}`
     : html`<p>${isReset ? words.reset : words.register}</p>
 ${form(visit, { action: visit.path, fields, button: words.button })}`;
   return { title: isReset ? words.resetTitle : words.registerTitle, body: html`${body}${signInLink(visit)}` };
