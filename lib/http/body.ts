@@ -43,18 +43,29 @@ export function readBody(request: IncomingMessage, { signal, reservation, limits
   const announced = checkHead(request, bytesMax);
   const whole = takeArrivedBody(request, bytesMax);
   if (whole && !signal.aborted) return Promise.resolve(whole);
-  if (announced !== undefined) reservation.take(announced);
-  const room = createGrowingBuffer({
-    announced,
-    bytesMax,
-    take: announced === undefined ? (bytes) => reservation.take(bytes) : undefined,
+  return takeAnnounced(announced, { signal, reservation }, () => {
+    const room = createGrowingBuffer({
+      announced,
+      bytesMax,
+      take: announced === undefined ? (bytes) => reservation.take(bytes) : undefined,
+    });
+    const onChunk = (chunk: Buffer) => {
+      room.append(chunk);
+      // Nobody else has it: the parser of Node copies what it hands out. Uncollected, it was as much memory as the body.
+      freeOwnBytes(chunk);
+    };
+    return receive(request, { signal, limits, onChunk }).then(room.content);
   });
-  const onChunk = (chunk: Buffer) => {
-    room.append(chunk);
-    // Nobody else has it: the parser of Node copies what it hands out. Uncollected, it was as much memory as the body.
-    freeOwnBytes(chunk);
-  };
-  return receive(request, { signal, limits, onChunk }).then(room.content);
+}
+
+/** Reads on once there is room for the announced length, if there is one. */
+function takeAnnounced<Result>(
+  announced: number | undefined,
+  { signal, reservation }: Pick<BodyOptions, 'signal' | 'reservation'>,
+  read: () => Promise<Result>,
+): Promise<Result> {
+  const room = announced === undefined ? undefined : reservation.takeInTurn(announced, signal);
+  return room ? room.then(read) : read();
 }
 
 interface PieceOptions extends BodyOptions {
@@ -68,17 +79,18 @@ export function readPieces(
   { signal, reservation, limits = {}, onChunk }: PieceOptions,
 ): Promise<void> {
   const announced = checkHead(request, limits.bytesMax ?? BODY_BYTES_MAX);
-  if (announced !== undefined) reservation.take(announced);
   let left = announced;
-  return receive(request, {
-    signal,
-    limits,
-    onChunk(chunk) {
-      if (left === undefined) reservation.take(chunk.length);
-      else left -= chunk.length;
-      onChunk(chunk, left);
-    },
-  });
+  return takeAnnounced(announced, { signal, reservation }, () =>
+    receive(request, {
+      signal,
+      limits,
+      onChunk(chunk) {
+        if (left === undefined) reservation.take(chunk.length);
+        else left -= chunk.length;
+        onChunk(chunk, left);
+      },
+    }),
+  );
 }
 
 /** Returns the announced length. */

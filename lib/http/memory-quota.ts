@@ -1,14 +1,17 @@
-// Limits the bytes of client data held in memory at once, in total and per key: what does not fit is refused, so that
-// no upload can exhaust the process; an answer waits.
+// Limits the bytes of client data held in memory at once, in total and per key, so that no upload can exhaust the process:
+// what does not fit is refused; a body that has not been read waits a little, an answer as long as it has to.
 import { fault } from '../base/faults.ts';
 import type { AnswerQuota } from '../stream/answer-memory.ts';
 import { AnswerQueue } from './answer-queue.ts';
+import { BodyQueue } from './body-queue.ts';
 
 interface QuotaLimits {
   /** For the whole process. */
   readonly bytesMax: number;
   /** Per owner, such as a key. */
   readonly ownerBytesMax: number;
+  /** How long a body waits for room. */
+  readonly waitMsMax?: number;
 }
 
 export interface MemoryQuota extends AnswerQuota {
@@ -22,7 +25,12 @@ export interface MemoryQuota extends AnswerQuota {
 export interface MemoryReservation {
   /** Grows the reservation by this many bytes. Throws a 503 fault if there is no room, leaving the reservation unchanged. */
   take(bytes: number): void;
-  /** Throws the fault that `take` would throw; takes nothing. */
+  /**
+   * Like `take`, for a body of which nothing has been read. Returns a promise if it has to wait for room, which rejects
+   * with a 503 fault if there is none in time, or with the signal's reason.
+   */
+  takeInTurn(bytes: number, signal: AbortSignal): Promise<void> | undefined;
+  /** Throws the fault that `takeInTurn` would throw at once; takes nothing. */
   check(bytes: number): void;
   /** Like `take`, for bytes that can be released separately; undefined if there is no room. */
   takePart(bytes: number): (() => void) | undefined;
@@ -34,8 +42,10 @@ export interface MemoryReservation {
 export const SMALL_BYTES = 64 * 1024;
 /** This fraction of the memory is kept for small reservations. */
 const SMALL_FRACTION = 1 / 8;
+const WAIT_MS_MAX = 10_000;
 
-export function createMemoryQuota({ bytesMax, ownerBytesMax }: QuotaLimits): MemoryQuota {
+export function createMemoryQuota({ bytesMax, ownerBytesMax, waitMsMax = WAIT_MS_MAX }: QuotaLimits): MemoryQuota {
+  const bodies = new BodyQueue(waitMsMax);
   const owners = new Map<string, number>();
   const largeMax = bytesMax * (1 - SMALL_FRACTION);
   let used = 0;
@@ -49,8 +59,11 @@ export function createMemoryQuota({ bytesMax, ownerBytesMax }: QuotaLimits): Mem
       const left = (owners.get(owner) ?? 0) + bytes;
       if (left === 0) owners.delete(owner);
       else owners.set(owner, left);
-      if (bytes < 0) queue.admit();
+      if (bytes >= 0) return;
+      queue.admit();
+      bodies.admit();
     },
+    bodies,
     used: () => used,
     usedBy: (owner: string) => owners.get(owner) ?? 0,
     bytesMax: largeMax,
@@ -69,6 +82,10 @@ interface Pool {
   hasRoom(owner: string, bytes: number, isLarge: boolean): boolean;
   /** Negative to release. */
   move(owner: string, bytes: number): void;
+  readonly bodies: BodyQueue;
+  /** For large reservations. */
+  readonly bytesMax: number;
+  readonly ownerBytesMax: number;
 }
 
 class OpenReservation implements MemoryReservation {
@@ -87,8 +104,16 @@ class OpenReservation implements MemoryReservation {
     if (!this.#hold(bytes)) throw fault('no_room');
   }
 
+  takeInTurn(bytes: number, signal: AbortSignal): Promise<void> | undefined {
+    if (this.#hold(bytes)) return undefined;
+    this.check(bytes);
+    return this.#pool.bodies.wait(() => this.#hold(bytes), signal);
+  }
+
   check(bytes: number): void {
-    if (!this.#fits(bytes)) throw fault('no_room');
+    const { bodies, bytesMax, ownerBytesMax } = this.#pool;
+    const never = bytes > Math.min(bytesMax, ownerBytesMax);
+    if ((never || bodies.isFull) && !this.#fits(bytes)) throw fault('no_room');
   }
 
   takePart(bytes: number): (() => void) | undefined {

@@ -75,14 +75,22 @@ describe('paid route', () => {
     function admit(
       account: string,
       bytes: number | undefined,
-      { isKnown = false, held = 0, recentBalances = createRecentBalanceCache() } = {},
+      { isKnown = false, held = 0, isCrowded = false, recentBalances = createRecentBalanceCache() } = {},
     ) {
-      const reservation = createMemoryQuota(budget).reserve('key');
+      const quota = createMemoryQuota(budget);
+      const reservation = quota.reserve('key');
       reservation.take(held);
+      const waiting = new AbortController();
+      for (let at = 0; isCrowded && at < 100; at += 1) {
+        quota
+          .reserve('key')
+          .takeInTurn(BODY_BYTES_MAX, waiting.signal)
+          ?.catch(() => undefined);
+      }
       const idempotency = isKnown ? ({ isKnown: async () => true } as PaidRequest['idempotency']) : undefined;
       const services = { store: opened.store, recentBalances, topups } as Services;
       const payer = { services, state: createRequestState(), holder: { account } };
-      return codeOf(admitBody({ ...payer, idempotency, reservation }, bytes, LEAST));
+      return codeOf(admitBody({ ...payer, idempotency, reservation }, bytes, LEAST)).finally(() => waiting.abort());
     }
 
     it('a short body needs no read of the store', async () => {
@@ -118,13 +126,17 @@ describe('paid route', () => {
       opened.always('ledger.wallet', undefined);
     });
 
-    it('a long body needs memory, and without it no store is read; one that is too long is refused for its length', async () => {
+    it('a long body needs memory; if too many wait for it, no store is read; one that is too long is refused for its length', async () => {
+      const isCrowded = true;
       opened.always('ledger.wallet', refuse);
-      expect(await admit(rich, SMALL_BYTES + 1, { held: BODY_BYTES_MAX })).to.equal('no_room');
-      expect(await admit(rich, BODY_BYTES_MAX, { held: 1 })).to.equal('no_room');
+      expect(await admit(rich, SMALL_BYTES + 1, { held: BODY_BYTES_MAX, isCrowded })).to.equal('no_room');
+      expect(await admit(rich, BODY_BYTES_MAX, { held: 1, isCrowded })).to.equal('no_room');
       opened.always('ledger.wallet', undefined);
+      // It waits once its wallet has been looked at.
+      expect(await admit(rich, BODY_BYTES_MAX, { held: 1 })).to.equal('admitted');
+      expect(await admit(empty, BODY_BYTES_MAX, { held: 1 })).to.equal('insufficient_balance');
       expect(await admit(rich, BODY_BYTES_MAX, { held: 0 })).to.equal('admitted');
-      expect(await admit(rich, BODY_BYTES_MAX + 1, { held: BODY_BYTES_MAX })).to.equal('admitted');
+      expect(await admit(rich, BODY_BYTES_MAX + 1, { held: BODY_BYTES_MAX, isCrowded })).to.equal('admitted');
     });
   });
 

@@ -22,8 +22,8 @@ const SECONDS = 15;
 const BUDGET_MB = 96;
 const RSS_MAX = (BUDGET_MB + 512) * MIB;
 const TURN_P99_MS_MAX = 50;
-/** Of a refusal, in the gateway: without waiting for any other call. */
-const REFUSED_P99_MS_MAX = 5000;
+/** Of a refusal, in the gateway: a body waits for room for ten seconds. */
+const REFUSED_P99_MS_MAX = 15_000;
 const WORD_MS = 20;
 /** Between two words of a stream, where nothing else wants the processors: those of the loop and of the socket. */
 const GAP_P99_MS_MAX = 2 * TURN_P99_MS_MAX;
@@ -70,7 +70,7 @@ describe('vision under pressure', () => {
     await gateway.stop();
   });
 
-  it('refuses at once requests without room, and serves everybody else as before', async function () {
+  it('refuses requests without room in time, and serves everybody else as before', async function () {
     this.timeout((SECONDS + 60) * 1000);
     const { url, keys } = gateway;
     const good = keys[KEYS] as string;
