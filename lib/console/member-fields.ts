@@ -20,19 +20,24 @@ interface Filled {
   readonly problem?: string | undefined;
 }
 
-export function memberFields(visit: Visit, { sent, offer: { role, cap }, problem }: Filled): Html {
+/** The values of the fields. */
+export function showOffer({ format }: Visit, { role, cap }: MembershipOffer) {
+  return { role, cap: cap ? format.rubTyped(cap.limit) : '', reset: cap?.reset ?? 'month' };
+}
+
+export function memberFields(visit: Visit, { sent, offer, problem }: Filled): Html {
   const words = WORDS[visit.language];
   const roles = roleWords(visit);
   const typed = (name: string, value: string) => (sent?.has(name) ? sent.text(name) : value);
-  const limit = cap ? visit.format.rubTyped(cap.limit) : '';
+  const shown = showOffer(visit, offer);
   return html`${select(
-    { name: 'role', label: words.role, chosen: typed('role', role) },
+    { name: 'role', label: words.role, chosen: typed('role', shown.role) },
     ROLES.toReversed().map((each) => [each, roles[each]]),
   )}
 <p class="hint">${words.roleHint}</p>
-${field({ name: 'cap', label: words.cap, value: typed('cap', limit), inputmode: 'decimal', hint: words.capHint, optional: true, error: problem, autofocus: problem !== undefined })}
+${field({ name: 'cap', label: words.cap, value: typed('cap', shown.cap), inputmode: 'decimal', hint: words.capHint, optional: true, error: problem, autofocus: problem !== undefined })}
 ${select(
-  { name: 'reset', label: words.reset, chosen: typed('reset', cap?.reset ?? 'month') },
+  { name: 'reset', label: words.reset, chosen: typed('reset', shown.reset) },
   RESETS.map((each) => [each, words.resets[each]]),
 )}`;
 }

@@ -2,7 +2,15 @@
 import { expect } from 'chai';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
-import { comeIn, createVisitor, PASSWORD, setUpMember, setUpOwner, type Visitor } from '../../testkit/pages.ts';
+import {
+  comeIn,
+  createVisitor,
+  formFields,
+  PASSWORD,
+  setUpMember,
+  setUpOwner,
+  type Visitor,
+} from '../../testkit/pages.ts';
 import { type MailServer, startMailServer } from '../../testkit/smtp.ts';
 
 const PEOPLE = '/account/people';
@@ -181,6 +189,11 @@ describe('the people of an account', function () {
     expect((await owner.submit(path, { role: 'member', cap: '10', reset: 'day' })).status).to.equal(303);
     expect((await members()).find(({ user }) => user === bob.id)?.cap).to.include({ limit: 10_000_000n, reset: 'day' });
     expect((await owner.submit(path, { role: 'member', cap: '-1' })).status).to.equal(400);
+    // A form that was opened before keeps what it has not changed.
+    const opened = formFields((await owner.get(path)).text, path);
+    expect((await owner.submit(path, { role: 'member', cap: '7', reset: 'day' })).status).to.equal(303);
+    expect((await owner.post(path, { ...opened, reset: 'week' })).status).to.equal(303);
+    expect((await members()).find(({ user }) => user === bob.id)?.cap).to.include({ limit: 7_000_000n, reset: 'week' });
     expect((await owner.submit(path, { role: 'accountant' })).status).to.equal(303);
     expect((await test.store.keys.get(key))?.revokedAt).to.be.a('number');
     expect((await bob.get('/account/keys')).status).to.equal(403);

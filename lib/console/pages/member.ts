@@ -9,10 +9,11 @@ import { type ConfirmProblems, confirm, confirmFields } from '../confirm.ts';
 import type { Form } from '../forms.ts';
 import { html } from '../html.ts';
 import { isActive } from '../latest-keys.ts';
-import { memberFields, readOffer, toOfferDetail } from '../member-fields.ts';
+import { memberFields, readOffer, showOffer, toOfferDetail } from '../member-fields.ts';
 import { roleWords } from '../member-words.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import { refusalMessage, typedFields } from '../refused-form.ts';
+import { reopenForm, shownField } from '../shown-values.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { WORDS } from './people-words.ts';
 
@@ -40,7 +41,7 @@ export const member = page({
   async post(visit, sent) {
     const words = WORDS[visit.language];
     const found = await findMember(visit);
-    const offer = readOffer(sent, visit.language);
+    const offer = readOffer(reopenForm(sent, showOffer(visit, found.membership)), visit.language);
     if (!offer) return { ...memberPage(visit, found, { sent, badOffer: words.badCap }), status: 400 };
     const { services, account } = visit;
     const terms = { account: account.id, user: found.user.id, ...offer };
@@ -78,7 +79,7 @@ function memberPage(visit: OwnerVisit, { membership, user }: Member, state: Page
   ];
   const fields = memberFields(visit, { sent: state.sent, offer: membership, problem: state.badOffer });
   const body = html`${state.problem !== undefined && message('error', state.problem)}
-${form(visit, { action: path(''), fields, button: words.save })}
+${form(visit, { action: path(''), fields: html`${shownField(showOffer(visit, membership), state.sent)}${fields}`, button: words.save })}
 <p>${links}<a href="${linkTo(visit, PEOPLE)}">${words.back}</a></p>`;
   return { title: user.email, body };
 }
