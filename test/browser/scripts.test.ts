@@ -22,6 +22,19 @@ describeLong('the scripts of the pages in a browser', function () {
     expect(await page.evaluate('navigator.clipboard.readText()')).to.equal(key);
   });
 
+  it('copy an address where browsers have no clipboard, as over plain http', async () => {
+    const { test, page } = stage;
+    await page.goto(`${test.url}/account/connect`);
+    await page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
+    const address = page.locator('main code[data-copy]').first();
+    await page.locator('main button.copy').first().click();
+    await page.waitForSelector('main :text("Copied")');
+    await page.click('summary:text-is("New key")');
+    await page.focus('#name');
+    await page.keyboard.press('Control+V');
+    expect(await page.inputValue('#name')).to.equal(await address.textContent());
+  });
+
   it('ask before a card is removed, and do nothing on cancel', async () => {
     const { test, busy, page } = stage;
     const cards = async () =>

@@ -20,8 +20,22 @@ function addCopyButton(text) {
   button.className = 'plain copy';
   button.textContent = copy;
   button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(text.textContent ?? '');
-    button.textContent = copied;
+    if (await copyText(text)) button.textContent = copied;
   });
   (text.closest('pre') ?? text).after(' ', button);
+}
+
+/**
+ * Over plain http browsers have no clipboard, except for pages of this machine: there the text is selected and copied as
+ * by the keyboard, and stays selected if that fails too.
+ * @param {Element} text
+ */
+async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text.textContent ?? '');
+    return true;
+  } catch {
+    getSelection()?.selectAllChildren(text);
+    return document.execCommand('copy');
+  }
 }
