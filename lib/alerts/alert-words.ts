@@ -30,7 +30,7 @@ function comma(amount = ''): string {
 }
 
 function rub(amount?: string): string {
-  return `${comma(amount)} ₽`;
+  return `${comma(amount)}\u00a0₽`;
 }
 
 function nameFailure(language: User['language'], kind = ''): string {
@@ -97,7 +97,7 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
   ru: {
     subjects: {
       'balance.below': ({ threshold }) => `Баланс ниже ${rub(threshold)}`,
-      'budget.used': ({ name, percent }) => `Ключ «${name}» израсходовал ${percent} % бюджета`,
+      'budget.used': ({ name, percent }) => `Ключ «${name}» израсходовал ${percent}\u00a0% бюджета`,
       'topup.succeeded': ({ amount }) => `С карты списано ${rub(amount)}`,
       'topup.declined': ({ amount }) => `Списание ${rub(amount)} отклонено`,
       'topup.paused': () => 'Автопополнение приостановлено',

@@ -325,7 +325,7 @@ const table = {
     chatCode: 'conflict',
     retryable: false,
     text: () =>
-      'A request with this idempotency key broke off, and nobody knows whether it changed anything. Look, then send it with another key.',
+      'A request with this idempotency key was interrupted, and it is not known whether it changed anything. Check, then send it with another key.',
   },
   change_refused: {
     status: 409,

@@ -67,28 +67,28 @@ const RUSSIAN: FaultWords = {
   invalid_key: () => 'Ключ неизвестен или отозван.',
   expired_key: ({ hint }) => `Срок действия ключа истёк ${hint}.`,
   model_not_allowed: ({ model, hint }) => `Модель ${model} этому ключу не разрешена. Разрешены: ${hint}.`,
-  never_topped_up: ({ minimumRub }) => `Кошелёк ещё не пополняли. Первый платёж — не меньше ${minimumRub} ₽.`,
+  never_topped_up: ({ minimumRub }) => `Кошелёк ещё не пополняли. Первый платёж — не меньше ${minimumRub}\u00a0₽.`,
   insufficient_balance: ({ isReserve, priceRub, balanceRub, heldRub }) =>
-    `Недостаточно денег: ${isReserve ? 'для запроса нужен резерв' : 'запрос стоит'} ${priceRub} ₽, а на балансе ${balanceRub} ₽.` +
-    (heldRub ? ` Ещё ${heldRub} ₽ в резерве под выполняющиеся запросы.` : ''),
+    `Недостаточно денег: ${isReserve ? 'для запроса нужен резерв' : 'запрос стоит'} ${priceRub}\u00a0₽, а на балансе ${balanceRub}\u00a0₽.` +
+    (heldRub ? ` Ещё ${heldRub}\u00a0₽ в резерве под выполняющиеся запросы.` : ''),
   play_money: () =>
     'В кошельке деньги тестовых платежей: настоящие модели ими не оплатить. Попросите оператора засчитать их или списать.',
   key_budget: ({ field, isReserve, priceRub, budgetRub, resetsAt }) =>
-    `Бюджета ключа «${field}» не хватает: ${isReserve ? 'для запроса нужен резерв' : 'запрос стоит'} ${priceRub} ₽, ` +
-    `а бюджет ${budgetRub} ₽${resetsAt ? `, он обновится ${resetsAt}` : ' и не обновляется'}.`,
+    `Бюджета ключа «${field}» не хватает: ${isReserve ? 'для запроса нужен резерв' : 'запрос стоит'} ${priceRub}\u00a0₽, ` +
+    `а бюджет ${budgetRub}\u00a0₽${resetsAt ? `, он обновится ${resetsAt}` : ' и не обновляется'}.`,
   user_budget: ({ field, isReserve, priceRub, budgetRub, resetsAt }) =>
     `Бюджета ${field ? `пользователя «${field}»` : 'запросов без имени пользователя'} не хватает: ` +
-    `${isReserve ? 'для запроса нужен резерв' : 'запрос стоит'} ${priceRub} ₽, ` +
-    `а бюджет ${budgetRub} ₽${resetsAt ? `, он обновится ${resetsAt}` : ' и не обновляется'}.`,
+    `${isReserve ? 'для запроса нужен резерв' : 'запрос стоит'} ${priceRub}\u00a0₽, ` +
+    `а бюджет ${budgetRub}\u00a0₽${resetsAt ? `, он обновится ${resetsAt}` : ' и не обновляется'}.`,
   member_budget: ({ isReserve, priceRub, budgetRub, resetsAt }) =>
     `Лимита участника, которому принадлежит ключ, не хватает: ${isReserve ? 'для запроса нужен резерв' : 'запрос стоит'} ` +
-    `${priceRub} ₽, а лимит ${budgetRub} ₽${resetsAt ? `, он обновится ${resetsAt}` : ' и не обновляется'}. ` +
+    `${priceRub}\u00a0₽, а лимит ${budgetRub}\u00a0₽${resetsAt ? `, он обновится ${resetsAt}` : ' и не обновляется'}. ` +
     'Увеличить его может владелец аккаунта.',
   run_budget: ({ field, isReserve, priceRub, budgetRub }) =>
-    `Бюджета запуска «${field}» не хватает: ${isReserve ? 'для запроса нужен резерв' : 'запрос стоит'} ${priceRub} ₽, ` +
-    `а бюджет ${budgetRub} ₽ на 24 часа с первого запроса.`,
+    `Бюджета запуска «${field}» не хватает: ${isReserve ? 'для запроса нужен резерв' : 'запрос стоит'} ${priceRub}\u00a0₽, ` +
+    `а бюджет ${budgetRub}\u00a0₽ на 24 часа с первого запроса.`,
   call_budget: ({ isReserve, priceRub, budgetRub }) =>
-    `${isReserve ? 'Для запроса нужен резерв' : 'Запрос стоит'} ${priceRub} ₽, а \`max_cost_rub\` разрешает только ${budgetRub} ₽.`,
+    `${isReserve ? 'Для запроса нужен резерв' : 'Запрос стоит'} ${priceRub}\u00a0₽, а \`max_cost_rub\` разрешает только ${budgetRub}\u00a0₽.`,
   account_suspended: () => 'Аккаунт приостановлен. Обратитесь к оператору сервиса.',
   member_suspended: () => 'Доступ пользователя, которому принадлежит ключ, приостановлен.',
   role_not_allowed: () => 'Ваша роль в этом аккаунте не даёт доступа к этой странице. Обратитесь к владельцу аккаунта.',

@@ -30,7 +30,7 @@ describe('the words of faults', () => {
 describe('the Russian words of a fault', () => {
   it('have amounts with a decimal comma', () => {
     const words = faultWords(fault('call_budget', { isReserve: true, priceRub: '1.9666', budgetRub: '0.50' }), 'ru');
-    expect(words).to.contain('1,9666 ₽').and.to.contain('0,50 ₽');
+    expect(words).to.contain('1,9666\u00a0₽').and.to.contain('0,50\u00a0₽');
   });
 
   it('have sizes in Russian units', () => {

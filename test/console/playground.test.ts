@@ -271,7 +271,7 @@ describe('the playground', function () {
       await test.store.ledger.apply([spent as never]);
       await refusedAs(ask(dear, poor.keyId, poorOwner), { status: 402, words: 'The balance is too low', of: poor });
       await poorOwner.get(`${PAGE}?lang=ru`);
-      await refusedAs(ask(dear, poor.keyId, poorOwner), { status: 402, words: 'на балансе 1,00 ₽', of: poor });
+      await refusedAs(ask(dear, poor.keyId, poorOwner), { status: 402, words: 'на балансе 1,00\u00a0₽', of: poor });
       for (const fields of [good, IMAGE, VIDEO]) {
         const reply = ask(fields, never.keyId, neverOwner);
         await refusedAs(reply, { status: 402, words: 'never been topped up', of: never });

@@ -43,13 +43,13 @@ const WORDS = defineWords({
     },
     above: (tokens: string) => ` для запросов длиннее ${tokens} токенов`,
     below: (what: string, price: string, cost: string) =>
-      `${what}: цена ${withComma(price)} ₽ ниже закупки ${withComma(cost)} ₽. Поднимите её.`,
+      `${what}: цена ${withComma(price)}\u00a0₽ ниже закупки ${withComma(cost)}\u00a0₽. Поднимите её.`,
     belowOnList: (list: string, what: string, price: string, cost: string) =>
-      `${what}, в прайс-листе ${list}: цена ${withComma(price)} ₽ ниже закупки ${withComma(cost)} ₽. Уменьшите скидку или поднимите цену модели.`,
+      `${what}, в прайс-листе ${list}: цена ${withComma(price)}\u00a0₽ ниже закупки ${withComma(cost)}\u00a0₽. Уменьшите скидку или поднимите цену модели.`,
     kept: (what: string, price: string, cost: string) =>
-      `${what}: цена ${withComma(price)} ₽ осталась прежней, она ниже закупки ${withComma(cost)} ₽. Поднимите её.`,
+      `${what}: цена ${withComma(price)}\u00a0₽ осталась прежней, она ниже закупки ${withComma(cost)}\u00a0₽. Поднимите её.`,
     keptOnList: (list: string, what: string, price: string, cost: string) =>
-      `${what}, в прайс-листе ${list}: цена ${withComma(price)} ₽ осталась прежней, она ниже закупки ${withComma(cost)} ₽. Уменьшите скидку или поднимите цену модели.`,
+      `${what}, в прайс-листе ${list}: цена ${withComma(price)}\u00a0₽ осталась прежней, она ниже закупки ${withComma(cost)}\u00a0₽. Уменьшите скидку или поднимите цену модели.`,
     images: (model: string) =>
       ` Это закупка модели ${model}, которая отвечает вместо неё на запросы с картинками. Это можно разрешить на странице модели, если она добавлена на страницах.`,
     notReal: (payments: string, upstream: string) =>

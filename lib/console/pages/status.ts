@@ -35,7 +35,7 @@ const WORDS = defineWords({
     none: 'нет запросов',
     noModels: 'Сейчас доступных моделей нет.',
     bar: (part: string, least: string) => `${part}: минимум ${least}`,
-    legend: { good: 'от 99 %', fair: 'от 90 %', bad: 'меньше 90 %', none: 'нет запросов' },
+    legend: { good: 'от 99\u00a0%', fair: 'от 90\u00a0%', bad: 'меньше 90\u00a0%', none: 'нет запросов' },
   },
 });
 

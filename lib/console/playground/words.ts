@@ -202,7 +202,7 @@ export const WORDS = defineWords({
     status: 'Статус',
     statuses: { queued: 'в очереди', processing: 'создаётся', completed: 'готово', failed: 'не создано' },
     progress: 'Прогресс',
-    percent: (progress: string) => `${progress} %`,
+    percent: (progress: string) => `${progress}\u00a0%`,
     refunded: (error: string) => `Видео не создано, деньги возвращены: ${error}`,
     again: 'Обновить',
     another: 'Новый запрос',
