@@ -57,7 +57,7 @@ function readPluginName(name: string): string {
 
 function createPlugin(name: string, { kind, into }: NewOptions): Answer {
   const folder = resolve(into, name);
-  if (existsSync(folder)) throw new OperatorError(`${folder} is there already`);
+  if (existsSync(folder)) throw new OperatorError(`${folder} already exists`);
   mkdirSync(resolve(into), { recursive: true });
   cpSync(join(TEMPLATES, kind), folder, { recursive: true });
   for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {

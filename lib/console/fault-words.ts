@@ -6,7 +6,10 @@ export function faultWords(reason: Fault, language: Language): string {
   const { data, message } = reason;
   if (!data) return message;
   const { code, detail } = data;
-  if (language === 'en') return ENGLISH[code] ?? message;
+  if (language === 'en') {
+    const own = ENGLISH[code];
+    return own === undefined ? message : own + (detail.refunded ? ' Charge refunded.' : '');
+  }
   const { words, refunded } = OTHERS[language];
   return words[code](withDecimalCommas(detail)) + (detail.refunded ? refunded : '');
 }
@@ -25,6 +28,7 @@ const ENGLISH: Partial<Record<FaultCode, string>> = {
   invalid_key: 'The key is unknown or revoked.',
   internal: 'Something went wrong on our side.',
   account_suspended: 'This account is suspended. Ask the operator of this service.',
+  vision_unavailable: 'No model that understands images is available now.',
 };
 
 function toRussianSize(size = ''): string {

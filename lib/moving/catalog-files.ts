@@ -81,6 +81,6 @@ export async function writeCatalogFiles(
 }
 
 async function writeNewFile(path: string, text: string, mode: number): Promise<void> {
-  if (existsSync(path)) throw new OperatorError(`${path}: exists already: move it away`);
+  if (existsSync(path)) throw new OperatorError(`${path} already exists: move it away`);
   await writeWholeFile(path, text, mode);
 }

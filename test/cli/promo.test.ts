@@ -22,7 +22,7 @@ describe('cli promo', () => {
     const made = await rig.json(...create('--code', 'spring', '--days', '30', '--until', '2099-01-31'));
     const terms = { code: 'SPRING', amount_rub: 300, uses: 100, used: 0, days: 30, opens_wallet: false };
     expect(made).to.include({ ...terms, until: '2099-01-31T00:00:00.000Z', reason: 'a trial', ended_at: null });
-    expect(await rig.refused(1, ...create('--code', 'SPRING'))).to.contain('There is a code SPRING already');
+    expect(await rig.refused(1, ...create('--code', 'SPRING'))).to.contain('The code SPRING already exists');
     expect(await rig.refused(2, ...create('--code', 'a b'))).to.contain('letters, digits and hyphens');
     expect(await rig.refused(2, ...create('--until', '2020-01-31'))).to.contain('has passed');
     const random = await rig.json(...create('--opens-wallet'));

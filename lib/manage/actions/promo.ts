@@ -26,7 +26,7 @@ async function create(session: Session, amount: Micro, flags: CreateFlags): Prom
   if (until !== null && until <= createdAt) throw new InvalidInputError('The end of the code has passed.');
   const code = flags.code === undefined ? makePromoCode() : await readCode(flags.code);
   const promo = createPromo({ code, amount, uses, until, days, opens, reason, createdAt });
-  if (!(await session.store.promos.add(promo))) throw new OperatorError(`There is a code ${code} already.`);
+  if (!(await session.store.promos.add(promo))) throw new OperatorError(`The code ${code} already exists.`);
   const detail = { rub_micro: `${amount}`, uses, until, days, opens, reason };
   await recordAction(session, { action: 'promo.create', target: code, detail });
   return describe(promo);

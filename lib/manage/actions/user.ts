@@ -109,7 +109,7 @@ async function endSessions(session: Session, who: string): Promise<Answer> {
 }
 
 function expectDone({ email }: User, outcome: RemovalOutcome): void {
-  if (outcome === 'gone') throw new OperatorError(`${email} is gone already.`);
+  if (outcome === 'gone') throw new OperatorError(`${email} has already been removed.`);
   if (outcome === 'last_operator')
     throw new OperatorError(`${email} is the last active operator: make another one first.`);
 }

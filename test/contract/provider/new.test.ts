@@ -84,7 +84,7 @@ describe('a new provider', function () {
   it('never replaces a folder that is there', async () => {
     await make('mill', '--into', folder);
     const before = readFileSync(join(folder, 'mill/index.ts'), 'utf8');
-    expect(await refused('mill', '--kind', 'video', '--into', folder)).to.contain('is there already');
+    expect(await refused('mill', '--kind', 'video', '--into', folder)).to.contain('already exists');
     expect(readFileSync(join(folder, 'mill/index.ts'), 'utf8')).to.equal(before);
   });
 
