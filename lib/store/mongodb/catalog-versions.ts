@@ -1,4 +1,5 @@
 // The catalog's part that operators write on pages, in the MongoDB store.
+import { isDeepStrictEqual } from 'node:util';
 import type { CatalogVersion, CatalogVersionStore } from '../ports/catalog-versions.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
@@ -10,18 +11,20 @@ interface VersionDocument extends Omit<CatalogVersion, 'seq'> {
 
 export function catalogVersionStore({ db }: Connection): CatalogVersionStore {
   const versions = db.collection<VersionDocument>('catalog_versions');
+
+  async function get(seq: number): Promise<CatalogVersion | undefined> {
+    const row = await read((signal) => versions.findOne({ _id: seq }, { signal }));
+    return row ? readDocument(row) : undefined;
+  }
+
   return {
     async add(version) {
       const command = { insert: 'catalog_versions', documents: [toDocument(version)], ...MAJORITY };
-      const { n } = await call({ repeatable: false }, (signal) =>
-        send(db, command, { signal, ignored: DUPLICATE_KEY }),
-      );
-      return n === 1;
+      const { n } = await call({ repeatable: true }, (signal) => send(db, command, { signal, ignored: DUPLICATE_KEY }));
+      // If the answer to an earlier attempt was lost, the version with this number may be this one.
+      return n === 1 || isDeepStrictEqual(await get(version.seq), version);
     },
-    async get(seq) {
-      const row = await read((signal) => versions.findOne({ _id: seq }, { signal }));
-      return row ? readDocument(row) : undefined;
-    },
+    get,
     async last() {
       const query = { sort: { _id: -1 }, projection: { _id: 1 } } as const;
       const row = await read((signal) => versions.findOne({}, { ...query, signal }));
