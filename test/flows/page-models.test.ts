@@ -256,7 +256,7 @@ describe('a model of the pages beside a dearer one that answers to images in its
       const costs = await go(listed, path, { type: 'text', model: 'cheap' });
       const wish = { 'id-0': 'cheap', 'input-0': '1', 'output-0': '2', currency: 'RUB', markup: '2', maker: 'Acme' };
       const refused = await go(costs, path, { ...wish, step: 'preview' });
-      expect([refused.status, refused.text].join()).to.match(/^400.*This is the cost of sees.*you can allow that/s);
+      expect([refused.status, refused.text].join()).to.match(/^400.*This is the cost of sees.*You can allow that/s);
       const preview = await go(costs, path, { ...wish, 'image-loss': 'yes', step: 'preview' });
       expect((await go(preview, path, { ...wish, 'image-loss': 'yes', step: 'save' })).status).to.equal(303);
       const page = `${CATALOG}/model?id=cheap`;

@@ -21,7 +21,7 @@ const WORDS = defineWords({
     keptOnList: (list: string, what: string, price: string, cost: string) =>
       `${what}, on the price list ${list}: the price of ${price} RUB stays as it was, below the cost of ${cost} RUB. Lower the discount, or raise the price of the model.`,
     images: (model: string) =>
-      ` This is the cost of ${model}, which answers calls with images in its place: on the page of a model that pages have added, you can allow that.`,
+      ` This is the cost of ${model}, which answers calls with images in its place. You can allow that on the page of the model, if it was added on pages and not in a file.`,
     notReal: (payments: string, upstream: string) =>
       `Payments by ${payments} are off: their money is not real, and the upstream ${upstream} costs real money.`,
     unset: (payments: string, variables: string) => `Payments by ${payments} are off: not set or empty: ${variables}.`,
@@ -43,15 +43,15 @@ const WORDS = defineWords({
     },
     above: (tokens: string) => ` для запросов длиннее ${tokens} токенов`,
     below: (what: string, price: string, cost: string) =>
-      `${what}: цена ${withComma(price)}\u00a0₽ ниже закупки ${withComma(cost)}\u00a0₽. Поднимите её.`,
+      `${what}: цена ${withComma(price)}\u00a0₽ ниже закупочной (${withComma(cost)}\u00a0₽). Поднимите её.`,
     belowOnList: (list: string, what: string, price: string, cost: string) =>
-      `${what}, в прайс-листе ${list}: цена ${withComma(price)}\u00a0₽ ниже закупки ${withComma(cost)}\u00a0₽. Уменьшите скидку или поднимите цену модели.`,
+      `${what}, в прайс-листе ${list}: цена ${withComma(price)}\u00a0₽ ниже закупочной (${withComma(cost)}\u00a0₽). Уменьшите скидку или поднимите цену модели.`,
     kept: (what: string, price: string, cost: string) =>
-      `${what}: цена ${withComma(price)}\u00a0₽ осталась прежней, она ниже закупки ${withComma(cost)}\u00a0₽. Поднимите её.`,
+      `${what}: цена ${withComma(price)}\u00a0₽ осталась прежней, она ниже закупочной (${withComma(cost)}\u00a0₽). Поднимите её.`,
     keptOnList: (list: string, what: string, price: string, cost: string) =>
-      `${what}, в прайс-листе ${list}: цена ${withComma(price)}\u00a0₽ осталась прежней, она ниже закупки ${withComma(cost)}\u00a0₽. Уменьшите скидку или поднимите цену модели.`,
+      `${what}, в прайс-листе ${list}: цена ${withComma(price)}\u00a0₽ осталась прежней, она ниже закупочной (${withComma(cost)}\u00a0₽). Уменьшите скидку или поднимите цену модели.`,
     images: (model: string) =>
-      ` Это закупка модели ${model}, которая отвечает вместо неё на запросы с картинками. Это можно разрешить на странице модели, если она добавлена на страницах.`,
+      ` Это закупочная цена модели ${model}, которая отвечает вместо неё на запросы с картинками. Это можно разрешить на странице модели, если модель добавлена на страницах, а не в файле.`,
     notReal: (payments: string, upstream: string) =>
       `Платёжная система ${payments} отключена: её деньги ненастоящие, а провайдер ${upstream} платный.`,
     unset: (payments: string, variables: string) =>

@@ -16,7 +16,7 @@ describe('why a catalog does not load', () => {
   it('is a price below the cost, a missing rate, a name of another model', () => {
     const below = sold({ price: { input: '40.5', output: '240' } }, { currency: 'USD', input: '1', output: '8' });
     expect(say(problemOf(below))).to.deep.equal([
-      'text-1, вход: цена 40,50\u00a0₽ ниже закупки 80,00\u00a0₽. Поднимите её.',
+      'text-1, вход: цена 40,50\u00a0₽ ниже закупочной (80,00\u00a0₽). Поднимите её.',
     ]);
     expect(say(problemOf(sold({}, { currency: 'EUR', input: '1', output: '1' })))).to.deep.equal([
       'Курс EUR не задан: задайте его на странице каталога.',
@@ -34,7 +34,7 @@ describe('why a catalog does not load', () => {
     const bands = [{ above: 200000, input: '60', output: '240' }];
     const cost = { currency: 'RUB', input: '30', cacheRead: '3', output: '200', bands };
     expect(say(problemOf(sold({ price: { input: '40', output: '240' } }, cost)))).to.deep.equal([
-      'text-1, вход для запросов длиннее 200000 токенов: цена 40,00\u00a0₽ ниже закупки 60,00\u00a0₽. Поднимите её.',
+      'text-1, вход для запросов длиннее 200000 токенов: цена 40,00\u00a0₽ ниже закупочной (60,00\u00a0₽). Поднимите её.',
     ]);
   });
 
@@ -49,7 +49,7 @@ describe('why a catalog does not load', () => {
       ),
     );
     expect(describeProblem('en', problem)).to.deep.equal([
-      'text-1, input: the price of 40.00 RUB is below the cost of 90.00 RUB. Raise it. This is the cost of sees, which answers calls with images in its place: on the page of a model that pages have added, you can allow that.',
+      'text-1, input: the price of 40.00 RUB is below the cost of 90.00 RUB. Raise it. This is the cost of sees, which answers calls with images in its place. You can allow that on the page of the model, if it was added on pages and not in a file.',
     ]);
   });
 
@@ -57,7 +57,7 @@ describe('why a catalog does not load', () => {
     const models = [sold({}, { currency: 'RUB', input: '30', output: '200' })];
     const problem = mistakeOf(() => build(catalogOf({ models, priceLists: { partner: { factor: '0.5' } } })));
     expect(say(problem)).to.deep.equal([
-      'text-1, вход, в прайс-листе partner: цена 20,00\u00a0₽ ниже закупки 30,00\u00a0₽. Уменьшите скидку или поднимите цену модели.',
+      'text-1, вход, в прайс-листе partner: цена 20,00\u00a0₽ ниже закупочной (30,00\u00a0₽). Уменьшите скидку или поднимите цену модели.',
     ]);
   });
 
@@ -82,8 +82,8 @@ describe('what a catalog warns of', () => {
     const before = build(catalogOf(models('80')));
     const moved = build(catalogOf(models('120')), undefined, { pricesBefore: before.prices });
     expect(moved.warnings.map((warning) => describeWarning('ru', warning))).to.deep.equal([
-      'text-1, вход: цена 40,00\u00a0₽ осталась прежней, она ниже закупки 48,00\u00a0₽. Поднимите её.',
-      'text-1, вход, в прайс-листе partner: цена 36,00\u00a0₽ осталась прежней, она ниже закупки 48,00\u00a0₽. Уменьшите скидку или поднимите цену модели.',
+      'text-1, вход: цена 40,00\u00a0₽ осталась прежней, она ниже закупочной (48,00\u00a0₽). Поднимите её.',
+      'text-1, вход, в прайс-листе partner: цена 36,00\u00a0₽ осталась прежней, она ниже закупочной (48,00\u00a0₽). Уменьшите скидку или поднимите цену модели.',
     ]);
   });
 
