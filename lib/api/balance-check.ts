@@ -25,7 +25,7 @@ interface BodyAdmission extends Payer {
 }
 
 /**
- * Called before the body is read, with its announced length: refuses a long one if there is no room for it, which costs
+ * Called before the body is read, with its announced length: refuses a long one if too many wait for room, which costs
  * no look at the store, or if the wallet is empty; one that had money is not looked at again for a second. `least` is
  * the minimum price. A repeat under an idempotency key is read: the first call may have emptied the wallet.
  */

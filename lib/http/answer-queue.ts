@@ -1,5 +1,5 @@
 // The queue of large answers for the memory that they share with request bodies. What has been asked of an upstream is
-// paid for, so an answer waits for room where a request is refused.
+// paid for, so an answer waits for room when a request would long be refused.
 import { fault } from '../base/faults.ts';
 import type { AnswerShare, AnswerSizes } from '../stream/answer-memory.ts';
 
