@@ -221,6 +221,8 @@ describe('the people of an account', function () {
     expect((await owner.get(path)).text).to.contain('their keys (laptop) are revoked');
     expect((await owner.submit(path, {})).headers.location).to.equal(`${PEOPLE}?done=removed`);
     expect((await test.store.keys.get(key))?.revokedAt).to.be.a('number');
+    // Whose keys they were is still to be seen.
+    expect((await owner.get('/account/keys')).text).to.contain(`laptop<br><span class="hint">${bob.email}</span>`);
     const { status, text } = await bob.get('/account/keys?lang=en');
     expect([status, /<nav/.test(text), /action="\/logout"/.test(text)]).to.deep.equal([404, false, true]);
     expect(text).to.contain('You do not belong to any account').and.to.contain(`signed in as ${bob.email}`);

@@ -128,7 +128,7 @@ interface PageState {
 async function keysPage(visit: OwnerVisit, { issued, name, problem, wrong, refused, sent }: PageState): Promise<Page> {
   const words = WORDS[visit.language];
   const rows = await listVisibleKeys(visit);
-  const members = await readMemberEmails(visit, rows);
+  const { members, emails } = await readKeyPeople(visit, rows);
   const { shown, more } = choosePart(visit, rows);
   const sums = indexSums(await visit.services.store.ledger.budgets(shown.map(getBudgetKeyId)));
   // Members have keys of their own, beside those of the account.
@@ -150,7 +150,7 @@ ${
 <details><summary>${words.call}</summary>${firstCallSample(visit, issued)}</details>`
 }
 ${issued !== undefined && html`<h2>${captionText(visit)}</h2>`}
-${rows.length === 0 ? html`<p>${words.none}</p>` : keyTable(visit, shown, { sums, members })}
+${rows.length === 0 ? html`<p>${words.none}</p>` : keyTable(visit, shown, { sums, emails })}
 ${more && html`<p><a href="${linkTo(visit, `/account/keys?ended=all${more.query}`)}">${words.more}: ${visit.format.number(more.count)}</a></p>`}
 <h2>${words.issue}</h2>
 ${active < ACTIVE_KEYS_MAX ? issue : html`<p>${limit}</p>`}
@@ -189,22 +189,32 @@ function limitText({ language, ownKeys }: OwnerVisit): string {
   return ownKeys ? words.ownLimit : words.limit;
 }
 
-/** The members among those who issued the keys; owners see whose a key is. */
-async function readMemberEmails(visit: OwnerVisit, rows: readonly KeyRow[]): Promise<ReadonlyMap<string, string>> {
+interface KeyPeople {
+  readonly members: ReadonlySet<string>;
+  /** By id, of those who issued a key and are no owners: members, and people who have left. */
+  readonly emails: ReadonlyMap<string, string>;
+}
+
+/** Owners see whose a key is. */
+async function readKeyPeople(visit: OwnerVisit, rows: readonly KeyRow[]): Promise<KeyPeople> {
   const { users } = visit.services.store;
-  if (visit.ownKeys || rows.every(({ createdBy }) => createdBy === null)) return new Map();
-  const members = (await users.listAccountMembers(visit.account.id)).filter(({ role }) => role === 'member');
-  const read = members.map(async ({ user }) => [user, (await users.get(user))?.email ?? user] as const);
-  return new Map(await Promise.all(read));
+  const issuers = new Set(visit.ownKeys ? [] : rows.flatMap(({ createdBy }) => createdBy ?? []));
+  if (issuers.size === 0) return { members: new Set(), emails: new Map() };
+  const roles = new Map((await users.listAccountMembers(visit.account.id)).map(({ user, role }) => [user, role]));
+  const others = [...issuers].filter((user) => roles.get(user) !== 'owner');
+  const read = others.map(async (user) => [user, (await users.get(user))?.email ?? user] as const);
+  return {
+    members: new Set(others.filter((user) => roles.get(user) === 'member')),
+    emails: new Map(await Promise.all(read)),
+  };
 }
 
 interface KeyTableParts {
   readonly sums: ReadonlyMap<string, BudgetSum>;
-  /** The emails of members by id. */
-  readonly members: ReadonlyMap<string, string>;
+  readonly emails: KeyPeople['emails'];
 }
 
-function keyTable(visit: OwnerVisit, rows: readonly KeyRow[], { sums, members }: KeyTableParts): Html {
+function keyTable(visit: OwnerVisit, rows: readonly KeyRow[], { sums, emails }: KeyTableParts): Html {
   const words = WORDS[visit.language];
   const { format } = visit;
   const named = (title: string) => ({ title, narrow: 'named' }) as const;
@@ -216,7 +226,7 @@ function keyTable(visit: OwnerVisit, rows: readonly KeyRow[], { sums, members }:
     { title: words.actions },
   ] as const;
   const cells = rows.map((key) => [
-    html`${isActive(visit, key) ? html`<a href="${linkToKey(visit, key, '/limits')}">${key.name}</a>` : key.name}${members.has(key.createdBy ?? '') && html`<br><span class="hint">${members.get(key.createdBy ?? '')}</span>`}`,
+    html`${isActive(visit, key) ? html`<a href="${linkToKey(visit, key, '/limits')}">${key.name}</a>` : key.name}${emails.has(key.createdBy ?? '') && html`<br><span class="hint">${emails.get(key.createdBy ?? '')}</span>`}`,
     html`<code>…${key.last4}</code>`,
     ...limitCells(visit, key, sums.get(getBudgetKeyId(key))),
     format.date(key.createdAt),
