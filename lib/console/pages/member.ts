@@ -137,7 +137,7 @@ export const handOver = page({
     const change = { account: account.id, from: self.id, to: user.id, at: services.now() };
     if ((await services.store.users.handOver(change)) !== 'done') throw fault('not_found');
     await audit(visit, { action: 'member.hand_over', target: user.id, detail: { email: user.email } });
-    return { to: linkTo(visit, '/account') };
+    return { to: linkTo(visit, '/account?done=handed') };
   },
 });
 

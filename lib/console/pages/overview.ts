@@ -8,12 +8,12 @@ import { needsFirstPayment, type Wallet } from '../../money/decide.ts';
 import type { Micro } from '../../money/money.ts';
 import type { ChargePage } from '../../store/ports/ledger.ts';
 import { capRows } from '../cap-rows.ts';
-import { definitionList } from '../components.ts';
+import { definitionList, message } from '../components.ts';
 import { firstCallSample } from '../first-call.ts';
 import { fundsRows, getSpendable } from '../funds.ts';
 import { type Html, html } from '../html.ts';
 import { readKeyOwners } from '../key-owners.ts';
-import { defineWords } from '../language.ts';
+import { defineWords, findWord } from '../language.ts';
 import { page } from '../page.ts';
 import { listVisibleKeys } from '../visible-keys.ts';
 import { linkTo, mayVisit, type OwnerVisit } from '../visit.ts';
@@ -23,6 +23,7 @@ import { USAGE_RANGE } from './usage.ts';
 const WORDS = defineWords({
   en: {
     title: 'Overview',
+    done: { handed: 'You have handed over the account, and are a member of it now.' },
     held: 'Held by running calls',
     today: 'Charged today',
     yesterday: 'Charged yesterday',
@@ -50,6 +51,7 @@ const WORDS = defineWords({
   },
   ru: {
     title: 'Обзор',
+    done: { handed: 'Вы передали аккаунт, теперь вы его участник.' },
     held: 'В резерве (запросы выполняются)',
     today: 'Списано сегодня',
     yesterday: 'Списано вчера',
@@ -101,7 +103,8 @@ export const overview = page({
       ...usageRows(visit, pays ? wallet : undefined, used),
     ]);
     const progress = { ...(pays && { isPaid: !needsFirstPayment(wallet) }), hasKey: (keys?.length ?? 0) > 0 };
-    const body = html`${account.status === 'suspended' && html`<p class="message error" role="alert">${words.suspended}</p>`}
+    const done = findWord(words.done, visit.query.get('done'));
+    const body = html`${done !== undefined && message('done', done)}${account.status === 'suspended' && html`<p class="message error" role="alert">${words.suspended}</p>`}
 ${numbers}
 <p class="buttons">${pays && html`<a class="button" href="${linkTo(visit, '/account/wallet')}">${words.topUp}</a>`}
 ${
