@@ -23,7 +23,7 @@ export const WORDS = defineWords({
     },
     max_tokens: 'Answer limit (max_tokens)',
     dimensions: 'Length of the vector (dimensions)',
-    dimensionsHint: 'Leave empty for the usual length. Not every model offers others.',
+    dimensionsHint: 'Leave empty for the default of the model. Not every model offers another length.',
     images: { text: 'Images to attach', embedding: '', image: 'Images to edit', video: 'First frame' },
     imagesHint: 'Optional. PNG, JPEG, GIF or WebP, up to 8 MB each.',
     imagesAgain: (count: string) =>
@@ -126,7 +126,7 @@ export const WORDS = defineWords({
     },
     max_tokens: 'Лимит ответа (max_tokens)',
     dimensions: 'Длина вектора (dimensions)',
-    dimensionsHint: 'Оставьте пустым для обычной длины. Другая есть не у каждой модели.',
+    dimensionsHint: 'Оставьте пустым, чтобы взять длину модели по умолчанию. Другую длину поддерживают не все модели.',
     images: { text: 'Прикрепить картинки', embedding: '', image: 'Картинки для редактирования', video: 'Первый кадр' },
     imagesHint: 'Необязательно. PNG, JPEG, GIF или WebP, до 8 МБ каждая.',
     imagesAgain: (count: string) =>
