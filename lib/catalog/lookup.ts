@@ -134,7 +134,15 @@ const CONTAINED_MIN = 4;
 function slipsBetween(wanted: string, candidate: string): number {
   const [part, whole] = wanted.length < candidate.length ? [wanted, candidate] : [candidate, wanted];
   const isPart = part.length >= CONTAINED_MIN && whole.includes(part);
-  return Math.min(distance(wanted, candidate), isPart ? 1.5 : Number.POSITIVE_INFINITY);
+  return Math.min(distance(wanted, candidate), swapSlips(wanted, candidate), isPart ? 1.5 : Number.POSITIVE_INFINITY);
+}
+
+/** Two characters that changed places are one slip. */
+function swapSlips(wanted: string, candidate: string): number {
+  let at = 0;
+  while (at < wanted.length && wanted[at] === candidate[at]) at += 1;
+  const isSwap = at + 1 < wanted.length && wanted[at] === candidate[at + 1] && wanted[at + 1] === candidate[at];
+  return isSwap ? 1 + distance(wanted.slice(at + 2), candidate.slice(at + 2)) : Number.POSITIVE_INFINITY;
 }
 
 const SHOWN_MAX = 100;

@@ -137,6 +137,11 @@ describe('look-up of models', () => {
       // One typo in a short name, three in a long one.
       ['ab', '`ab1`'],
       ['a', undefined],
+      // As is a pair that changed places.
+      ['ba1', '`ab1`'],
+      ['b1a', undefined],
+      ['wied-madol', '`Wide-Model`'],
+      ['wied-mafal', undefined],
       ['wIdemodel-s', '`Wide-Model`'],
       ['wodo-modol', '`Wide-Model`'],
       ['wodo-madol', undefined],
