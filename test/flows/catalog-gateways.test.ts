@@ -64,9 +64,24 @@ describe('the catalog on pages of two gateways', () => {
     expect([model.price, model.aliases]).to.deep.equal([{ markup: '3.00' }, ['sold']]);
   });
 
-  it('name the models that go with an upstream, and know that it is gone', async () => {
-    expect((await one.submit(CATALOG, { change: 'discount', list: 'partner', percent: '5' })).status).to.equal(303);
+  it('offer a discount that was saved at the other to an account', async () => {
+    const { id } = await first.account('0');
+    const path = `/admin/accounts/${id}`;
+    const add = (list: string) => one.submit(CATALOG, { change: 'discount', list, percent: '5' });
+    expect((await add('partner')).status).to.equal(303);
     expect((await other.get(CATALOG)).text).to.contain('<code>partner</code>');
+    expect((await add('guest')).status).to.equal(303);
+    expect((await other.get(path)).text).to.contain('<option value="guest"');
+    expect((await add('friend')).status).to.equal(303);
+    const given = await other.post(path, {
+      ...hiddenFields((await one.get(path)).text, path),
+      change: 'price_list',
+      price_list: 'friend',
+    });
+    expect([given.status, (await first.store.accounts.get(id))?.priceList]).to.deep.equal([303, 'friend']);
+  });
+
+  it('name the models that go with an upstream, and know that it is gone', async () => {
     const { text } = await other.get(UPSTREAM);
     expect(text).to.contain('go with it: sold-x');
     const [, seen = ''] = /name="seen" value="(\d+)"/.exec(text) ?? [];

@@ -289,7 +289,9 @@ async function refused(visit: UserVisit, account: Account, refusal: Refused): Pr
 
 async function accountPage(visit: UserVisit, account: Account, { link, limits }: PageState): Promise<Page> {
   const words = WORDS[visit.language];
-  const { store } = visit.services;
+  const { store, catalogEditor } = visit.services;
+  // A discount that was just saved at another gateway is among the price lists.
+  await catalogEditor.read();
   const wallet = await store.ledger.wallet(account.id);
   const playLeft = wallet?.playMoney && (await playMoneyLeft(store, wallet));
   const done = visit.query.get('done');

@@ -67,6 +67,7 @@ export async function changePriceList(visit: UserVisit, account: Account, sent: 
   const { services, language } = visit;
   const name = sent.text(FIELD);
   const to = name === NO_PRICE_LIST ? undefined : name;
+  await services.catalogEditor.read();
   if (to !== undefined && !services.catalog().priceLists.has(to)) return WORDS[language].unknown;
   await services.accounts.setPriceList(account.id, to);
   const detail = { price_list: name, before: account.priceList ?? NO_PRICE_LIST };
