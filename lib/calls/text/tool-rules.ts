@@ -32,7 +32,7 @@ export function fitTools<Fitted extends Call>(
 ): FittedCall<Fitted> {
   const vendorNames = new Map<string, string>();
   for (const name of listNames(call)) {
-    if (!vendorNames.has(name) && !toolNames.test(name)) vendorNames.set(name, shortenName(name));
+    if (!vendorNames.has(name) && name.search(toolNames) < 0) vendorNames.set(name, shortenName(name));
   }
   const clientNames = new Map([...vendorNames].map(([name, short]) => [short, name]));
   if (vendorNames.size === 0 && !call.messages.some(({ content }) => content.some(hasLongId)))

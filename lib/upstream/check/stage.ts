@@ -4,8 +4,8 @@ import { Buffer } from 'node:buffer';
 import { setTimeout as pause } from 'node:timers/promises';
 import type Joi from 'joi';
 import type { HostClock, Provider, ProviderPart, ProviderPlugin } from '../contract/provider.ts';
-import { createAccountSchema, describeSchema } from '../host/account-settings.ts';
-import { createProvider, type OpenProvider } from '../host/settings.ts';
+import { describeSchema } from '../host/account-settings.ts';
+import { createProvider, type OpenProvider, readSchema } from '../host/settings.ts';
 import { ORIGIN, type Outcome, observeEmbed, observeImage, observeStart, observeText, type Place } from './outcome.ts';
 import { watchOutput } from './output-watch.ts';
 import type { Recording, Reply, TextRecording } from './recording.ts';
@@ -208,7 +208,7 @@ function atOrigin(origin: string, values: Readonly<Record<string, unknown>>): Re
 }
 
 export function describeSettings(plugin: ProviderPlugin): Readonly<Record<string, Joi.Description>> {
-  return describeSchema(createAccountSchema(plugin)).keys ?? {};
+  return describeSchema(readSchema(plugin)).keys ?? {};
 }
 
 /** Whether the plugin talks to an upstream: one of its settings is a URL. */

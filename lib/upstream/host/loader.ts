@@ -49,13 +49,14 @@ export async function loadPlugins<Kind extends Plugin = ProviderPlugin>({
 export async function loadPlugin<Kind extends Plugin = ProviderPlugin>(
   folder: string,
   contracts: readonly number[] = PROVIDER_CONTRACTS,
+  loadMs = LOAD_MS,
 ): Promise<Kind> {
   const file = findIndex(folder);
   if (file === undefined) {
     if (!existsSync(folder)) throw new OperatorError(`There is no folder ${folder}`);
     throw createBrokenError(folder, `it has neither ${INDEX_FILES.join(' nor ')}`);
   }
-  const module: { default?: unknown } = await import(pathToFileURL(file).href).catch((error: unknown) => {
+  const module: { default?: unknown } = await importFile(file, loadMs).catch((error: unknown) => {
     throw createBrokenError(folder, `${file} does not load: ${firstLine(error)}`);
   });
   const reason = findFlaw(module.default, folder, contracts);
@@ -64,6 +65,19 @@ export async function loadPlugin<Kind extends Plugin = ProviderPlugin>(
   const plugin = module.default as Kind;
   const isOld = contracts.includes(CONTRACT) && plugin.contract !== CONTRACT;
   return isOld ? (adaptPlugin(plugin as unknown as ProviderPlugin) as unknown as Kind) : plugin;
+}
+
+/** A module that waits for itself would end the process without a word, as nothing else keeps it alive. */
+const LOAD_MS = 15_000;
+
+async function importFile(file: string, ms: number): Promise<{ default?: unknown }> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`a top-level await has no end after ${ms / 1000} s`)), ms);
+  try {
+    return await Promise.race([import(pathToFileURL(file).href), late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Compiled first: under `node_modules` Node does not run TypeScript. */
@@ -102,7 +116,7 @@ function findFlaw(plugin: unknown, folder: string, contracts: readonly number[])
   const given: Partial<Record<keyof Plugin, unknown>> = plugin;
   const { contract, name, settings, faultWords, faultTexts, faultStatuses, faultHeader, limitHeaders, create } = given;
   if (!contracts.includes(contract as number))
-    return `it has contract version ${contract}, but this gateway needs ${contracts.join(' or ')}`;
+    return `it has contract version ${JSON.stringify(contract)}, but this gateway needs ${contracts.join(' or ')}`;
   if (name !== basename(resolve(folder))) {
     return `its name is ${JSON.stringify(name)}, which is not that of the folder`;
   }

@@ -74,7 +74,10 @@ export function createProvider<Made extends Closable = Provider>(options: Provid
   });
   const name = { title: options.title ?? TITLE, name: upstream };
   const create = () => plugin.create(settings, { ...host, ...extras });
-  const provider = attempt(`${title}: plugin ${plugin.name}`, () => runPlugin(new PluginRun(name), create), secrets);
+  const maker = `${title}: plugin ${plugin.name}`;
+  const provider = attempt(maker, () => runPlugin(new PluginRun(name), create), secrets);
+  const flaw = findProviderFlaw(provider);
+  if (flaw !== undefined) throw new OperatorError(`${maker}: create() returns ${flaw}, not a provider`);
   return {
     provider,
     secrets,
@@ -89,6 +92,13 @@ export function createProvider<Made extends Closable = Provider>(options: Provid
   };
 }
 
+/** The schema of a plugin's settings. Throws an OperatorError of one line that names the plugin. */
+export function readSchema(plugin: Pick<Plugin, 'name' | 'settings'>): Joi.ObjectSchema {
+  const schema = attempt(`Plugin ${plugin.name}: settings()`, () => createAccountSchema(plugin));
+  if (!Joi.isSchema(schema)) throw new OperatorError(`Plugin ${plugin.name}: settings() does not return a joi schema`);
+  return schema;
+}
+
 /** Throws an OperatorError of one line that names the upstream and every wrong setting. */
 export function checkSettings(options: Omit<ProviderOptions<Closable>, 'log' | 'clock'>): {
   readonly settings: object;
@@ -96,8 +106,7 @@ export function checkSettings(options: Omit<ProviderOptions<Closable>, 'log' | '
   readonly schema: Joi.ObjectSchema;
 } {
   const { plugin, settings } = options;
-  const schema = attempt(`Plugin ${plugin.name}: settings()`, () => createAccountSchema(plugin));
-  if (!Joi.isSchema(schema)) throw new OperatorError(`Plugin ${plugin.name}: settings() does not return a joi schema`);
+  const schema = readSchema(plugin);
   const { value, error } = schema.validate(settings ?? {}, {
     convert: false,
     abortEarly: false,
@@ -115,6 +124,16 @@ const TITLE = 'Upstream';
 
 function quoteUpstream({ upstream, title = TITLE }: Pick<ProviderOptions, 'upstream' | 'title'>): string {
   return `${title} \`${upstream}\``;
+}
+
+function findProviderFlaw(provider: unknown): string | undefined {
+  if (provider instanceof Promise) {
+    // What it rejects with is nobody's, and less than this.
+    provider.catch(() => undefined);
+    return 'a promise';
+  }
+  if (provider === null) return 'null';
+  return typeof provider === 'object' ? undefined : typeof provider;
 }
 
 function readKeys(settings: object): readonly string[] {

@@ -357,6 +357,12 @@ describe('the contract suite on the example of docs/providers.md', () => {
     expect((await run()).output.startsWith(missing)).to.equal(true);
   });
 
+  it('names a plugin whose settings are no schema', async () => {
+    const untyped = HAND_MADE.replace('settings: (joi) => {', '$&\n    return {};');
+    const error: unknown = await failures(untyped, recordings).catch((thrown: unknown) => thrown);
+    expect(String(error)).to.include('Plugin acme: settings() does not return a joi schema');
+  });
+
   const wrong: readonly (readonly [what: string, fixtures: string, words: string])[] = [
     ['no recording', '[]', 'has no recording'],
     ['a file that is no JSON', '[{', 'answers.json: '],

@@ -72,6 +72,7 @@ describe('loader of plugins', () => {
       source('broken', 'contract: 3'),
       'it has contract version 3, but this gateway needs 1 or 2',
     ],
+    ['has a text for its contract', source('broken', "contract: '2'"), 'it has contract version "2", but'],
     ['has another name', source('other'), 'its name is "other", which is not that of the folder'],
     ['has a path for a name', source('../../shipped/broken'), 'is not that of the folder'],
     ['has no name', source('broken', 'name: undefined'), 'is not that of the folder'],
@@ -103,6 +104,14 @@ describe('loader of plugins', () => {
       else expect(message).to.match(reason);
     });
   }
+
+  it('refuses a plugin that never finishes loading', async () => {
+    await put(shipped, 'broken', `await new Promise(() => {});\n${source('broken')}`);
+    const folder = join(shipped, 'broken');
+    const error: unknown = await loadPlugin(folder, [1], 50).catch((thrown: unknown) => thrown);
+    expect(String(error)).to.include(`The plugin in ${folder} is broken: `);
+    expect(String(error)).to.include('index.ts does not load: a top-level await has no end after 0.05 s');
+  });
 
   it('refuses a folder without an index', async () => {
     await mkdir(join(further, 'empty'));

@@ -292,6 +292,19 @@ describe('settings of an upstream', () => {
     expect(refusal(() => open(usual, {}, noSchema))).to.include('does not return a joi schema');
   });
 
+  it('blame a plugin that creates no provider', () => {
+    for (const [made, what] of [
+      [Promise.reject(new Error('never')), 'a promise'],
+      [undefined, 'undefined'],
+      [null, 'null'],
+    ]) {
+      const wrong = { create: () => made } as unknown as Partial<ProviderPlugin>;
+      expect(refusal(() => open(usual, { apiKey: 'sk-abcdef' }, wrong))).to.equal(
+        `Upstream \`acme\`: plugin acme-compatible: create() returns ${what}, not a provider`,
+      );
+    }
+  });
+
   it('close the provider before its connections', async () => {
     const steps: string[] = [];
     const closing: Partial<ProviderPlugin> = {
