@@ -50,6 +50,8 @@ export interface FaultDetail {
   readonly budgetRub?: string;
   readonly reset?: string;
   readonly resetsAt?: string;
+  /** What is left of it. */
+  readonly leftRub?: string;
   readonly retryAfterS?: number;
   /** The id of a charge. */
   readonly charge?: string;
@@ -80,6 +82,8 @@ const price = ({ isReserve, priceRub }: FaultDetail) => `${isReserve ? 'needs a 
 
 const budget = ({ budgetRub, reset, resetsAt }: FaultDetail) =>
   `${budgetRub} RUB ${resetsAt ? `per ${reset} and resets at ${resetsAt}` : 'in total and does not reset'}`;
+
+const left = ({ leftRub }: FaultDetail) => (leftRub ? ` ${leftRub} RUB of it is left.` : '');
 
 const upstream = (text: string, retryable = true): Row => ({
   status: 502,
@@ -183,22 +187,22 @@ const table = {
   ),
   key_budget: unpaid(
     (d) =>
-      `The budget of the key "${d.field}" does not cover this call, which ${price(d)}. The budget is ${budget(d)}.`,
+      `The budget of the key "${d.field}" does not cover this call, which ${price(d)}. The budget is ${budget(d)}.${left(d)}`,
   ),
   user_budget: unpaid(
     (d) =>
       `The budget of ${d.field ? `the end user "${d.field}"` : 'calls that name no end user'} does not cover this call, which ` +
-      `${price(d)}. The budget is ${budget(d)}.`,
+      `${price(d)}. The budget is ${budget(d)}.${left(d)}`,
   ),
   member_budget: unpaid(
     (d) =>
-      `The cap of the member who owns this key does not cover this call, which ${price(d)}. The cap is ${budget(d)}. ` +
+      `The cap of the member who owns this key does not cover this call, which ${price(d)}. The cap is ${budget(d)}.${left(d)} ` +
       'An owner of the account can raise it.',
   ),
   run_budget: unpaid(
     (d) =>
       `The budget of the run "${d.field}" does not cover this call, which ${price(d)}. The budget is ${d.budgetRub} RUB ` +
-      'for 24 hours from the first call of the run.',
+      `for 24 hours from the first call of the run.${left(d)}`,
   ),
   call_budget: unpaid(
     (d) =>

@@ -17,7 +17,7 @@ export function faultWords(reason: Fault, language: Language): string {
 /** Amounts come with a decimal point. */
 function withDecimalCommas(detail: FaultDetail): FaultDetail {
   const entries = Object.entries(detail).map(([name, value]) => {
-    return [name, name.endsWith('Rub') ? `${value}`.replace('.', ',') : value];
+    return [name, typeof value === 'string' && name.endsWith('Rub') ? value.replace('.', ',') : value];
   });
   return Object.fromEntries(entries);
 }
@@ -48,6 +48,8 @@ function toRussianHint(hint = ''): string {
   return known ? `: ${hint.replace(known[0], known[1])}` : '';
 }
 
+const describeLeft = (leftRub?: string) => (leftRub ? ` Из него осталось ${leftRub}\u00a0₽.` : '');
+
 const unavailable = () => 'Сервис временно недоступен. Деньги не списаны.';
 
 type FaultWords = Readonly<Record<FaultCode, (detail: FaultDetail) => string>>;
@@ -77,20 +79,20 @@ const RUSSIAN: FaultWords = {
     (heldRub ? ` Ещё ${heldRub}\u00a0₽ в резерве под выполняющиеся запросы.` : ''),
   play_money: () =>
     'В кошельке деньги тестовых платежей: настоящие модели ими не оплатить. Попросите оператора засчитать их или списать.',
-  key_budget: ({ field, isReserve, priceRub, budgetRub, resetsAt }) =>
+  key_budget: ({ field, isReserve, priceRub, budgetRub, resetsAt, leftRub }) =>
     `Бюджета ключа «${field}» не хватает: ${isReserve ? 'для запроса нужен резерв' : 'запрос стоит'} ${priceRub}\u00a0₽, ` +
-    `а бюджет ${budgetRub}\u00a0₽${resetsAt ? `, он обновится ${resetsAt}` : ' и не обновляется'}.`,
-  user_budget: ({ field, isReserve, priceRub, budgetRub, resetsAt }) =>
+    `а бюджет ${budgetRub}\u00a0₽${resetsAt ? `, он обновится ${resetsAt}` : ' и не обновляется'}.${describeLeft(leftRub)}`,
+  user_budget: ({ field, isReserve, priceRub, budgetRub, resetsAt, leftRub }) =>
     `Бюджета ${field ? `пользователя «${field}»` : 'запросов без имени пользователя'} не хватает: ` +
     `${isReserve ? 'для запроса нужен резерв' : 'запрос стоит'} ${priceRub}\u00a0₽, ` +
-    `а бюджет ${budgetRub}\u00a0₽${resetsAt ? `, он обновится ${resetsAt}` : ' и не обновляется'}.`,
-  member_budget: ({ isReserve, priceRub, budgetRub, resetsAt }) =>
+    `а бюджет ${budgetRub}\u00a0₽${resetsAt ? `, он обновится ${resetsAt}` : ' и не обновляется'}.${describeLeft(leftRub)}`,
+  member_budget: ({ isReserve, priceRub, budgetRub, resetsAt, leftRub }) =>
     `Лимита участника, которому принадлежит ключ, не хватает: ${isReserve ? 'для запроса нужен резерв' : 'запрос стоит'} ` +
-    `${priceRub}\u00a0₽, а лимит ${budgetRub}\u00a0₽${resetsAt ? `, он обновится ${resetsAt}` : ' и не обновляется'}. ` +
+    `${priceRub}\u00a0₽, а лимит ${budgetRub}\u00a0₽${resetsAt ? `, он обновится ${resetsAt}` : ' и не обновляется'}.${describeLeft(leftRub)} ` +
     'Увеличить его может владелец аккаунта.',
-  run_budget: ({ field, isReserve, priceRub, budgetRub }) =>
+  run_budget: ({ field, isReserve, priceRub, budgetRub, leftRub }) =>
     `Бюджета запуска «${field}» не хватает: ${isReserve ? 'для запроса нужен резерв' : 'запрос стоит'} ${priceRub}\u00a0₽, ` +
-    `а бюджет ${budgetRub}\u00a0₽ на 24 часа с первого запроса.`,
+    `а бюджет ${budgetRub}\u00a0₽ на 24 часа с первого запроса.${describeLeft(leftRub)}`,
   call_budget: ({ isReserve, priceRub, budgetRub }) =>
     `${isReserve ? 'Для запроса нужен резерв' : 'Запрос стоит'} ${priceRub}\u00a0₽, а \`max_cost_rub\` разрешает только ${budgetRub}\u00a0₽.`,
   account_suspended: () => 'Аккаунт приостановлен. Обратитесь к оператору сервиса.',

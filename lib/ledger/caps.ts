@@ -5,6 +5,7 @@ import {
   type BudgetSum,
   type BudgetTerms,
   type CapTerms,
+  findLeft,
   getAccountCallsId,
   getBudgetKeyId,
   getKeyCallsId,
@@ -119,18 +120,23 @@ function toCapTerms(cap: CallCap, at: number): CapTerms {
 /** Throws the 402 fault of a key whose budget does not cover a call. */
 export function refuseOverBudget(sum: BudgetSum | undefined, call: BudgetedCall): void {
   const terms = toBudgetTerms(call.budget, call.at);
-  if (terms && isOverBudget(sum, terms, call.amount)) throw budgetFault(call);
+  if (terms && isOverBudget(sum, terms, call.amount)) throw budgetFault(call, findLeft(sum, terms, 0n));
 }
 
-export function budgetFault({ at, budget, ...price }: BudgetedCall): Fault {
+/** `left`: what a call may still cost, if that is known. */
+export function budgetFault({ at, budget, ...price }: BudgetedCall, left?: Micro): Fault {
   if (!budget) return fault('internal', {}, new Error('a call without a budget was refused for its budget'));
-  return fault('key_budget', { field: budget.name, ...describe(price, budget.limit), ...describeReset(budget, at) });
+  return fault('key_budget', {
+    field: budget.name,
+    ...describe(price, budget.limit, left),
+    ...describeReset(budget, at),
+  });
 }
 
 /** Why a call is refused that one of its caps does not cover: a 402 fault, or `CallsFull`. */
-export function capFault(cap: CallCap, { at, ...price }: BudgetedCall): Fault | CallsFull {
+export function capFault(cap: CallCap, { at, ...price }: BudgetedCall, left?: Micro): Fault | CallsFull {
   if (cap.kind === 'calls') return new CallsFull(cap);
-  const said = describe(price, cap.limit);
+  const said = describe(price, cap.limit, left);
   if (cap.kind === 'run') return fault('run_budget', { field: cap.name, ...said });
   if (cap.kind === 'member') return fault('member_budget', { ...said, ...describeReset(cap, at) });
   return fault('user_budget', { field: cap.name, ...said, ...describeReset(cap, at) });
@@ -142,8 +148,9 @@ export function refuseAboveMaxCost(maxCost: Micro | undefined, price: CallPrice)
   throw fault('call_budget', { field: 'max_cost_rub', ...describe(price, maxCost) });
 }
 
-function describe({ kind, amount }: CallPrice, limit: Micro) {
-  return { priceRub: formatRub(amount), ...describeReserve(kind), budgetRub: formatRub(limit) };
+function describe({ kind, amount }: CallPrice, limit: Micro, left?: Micro) {
+  const leftRub = left !== undefined && { leftRub: formatRub(left) };
+  return { priceRub: formatRub(amount), ...describeReserve(kind), budgetRub: formatRub(limit), ...leftRub };
 }
 
 /** Nothing for a budget that is never reset. */

@@ -209,7 +209,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   async function start(op: HoldOp | ChargeOp, asked: HoldRequest, onLate: (outcome: Outcome) => void): Promise<Paid> {
     const options = { persistent: false, onLate, waitedMs: asked.waitedMs };
     const outcome = await queue.submit(op, options).catch(throwUnconfirmed);
-    const { status, wallet, charge: made, job, cap, exposed = 0n } = outcome;
+    const { status, wallet, charge: made, job, cap, left, exposed = 0n } = outcome;
     // `exists`: an earlier attempt did it, and only its answer was lost.
     const isStarted = status === 'done' || status === 'exists';
     if (isStarted && wallet && made?.state === (op.kind === 'reserve' ? 'held' : 'settled')) {
@@ -218,7 +218,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     // This process was suspended before it learned the outcome, and another one has returned the money.
     if (status === 'exists') throw fault('store_unavailable');
     const owed = (asked.owed ?? 0n) + exposed;
-    throw toRefusalFault({ status, cap }, wallet && subtractOwed(wallet, owed), { ...asked, at: op.at });
+    throw toRefusalFault({ status, cap, left }, wallet && subtractOwed(wallet, owed), { ...asked, at: op.at });
   }
 
   async function refund({ chargeId, wallet, job, attempts }: RefundRequest): Promise<Refund> {
@@ -289,9 +289,9 @@ function throwUnconfirmed(error: NoOutcome): never {
 }
 
 /** The fault of a call, or of another hold, that was refused. */
-export function toRefusalFault({ status, cap: id }: Outcome, wallet: Wallet | undefined, asked: BudgetedCall) {
+export function toRefusalFault({ status, cap: id, left }: Outcome, wallet: Wallet | undefined, asked: BudgetedCall) {
   const cap = asked.caps?.find((each) => each.id === id);
-  if (cap) return capFault(cap, asked);
+  if (cap) return capFault(cap, asked, left);
   switch (status) {
     case 'insufficient':
       return insufficientFault(wallet as Wallet, asked);
@@ -302,7 +302,7 @@ export function toRefusalFault({ status, cap: id }: Outcome, wallet: Wallet | un
     case 'play_money':
       return fault('play_money');
     case 'key_budget':
-      return budgetFault(asked);
+      return budgetFault(asked, left);
     // The other call is about to end.
     case 'repeated':
       return fault('idempotency_running', { retryAfterS: 1 });

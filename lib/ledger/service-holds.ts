@@ -131,10 +131,10 @@ function toServiceHold({ status, charge, wallet }: Outcome): ServiceHold {
   return { charge, wallet, repeated: status === 'exists' };
 }
 
-function toRefusal({ status, cap, wallet }: Outcome, asked: ServiceHoldRequest & { readonly at: number }): Error {
+function toRefusal({ status, cap, left, wallet }: Outcome, asked: ServiceHoldRequest & { readonly at: number }): Error {
   if (status === 'no_wallet') return new UnknownError(`There is no account ${JSON.stringify(asked.wallet)}.`);
   if (status === 'id_taken') return new OperatorError('The id of this hold was used for another one.');
-  return toRefusalFault({ status, cap }, wallet, { ...asked, kind: 'service' });
+  return toRefusalFault({ status, cap, left }, wallet, { ...asked, kind: 'service' });
 }
 
 function describeEnd({ state, charged }: Charge): string {

@@ -3,7 +3,7 @@
 // limit what several calls spend together: those of one end user of a key, or of one run of a program. A sum may also
 // count calls in place of money: those of a key, or of an account, that run now.
 import { DAY_MS } from '../base/durations.ts';
-import type { Micro } from './money.ts';
+import { type Micro, maxMicro } from './money.ts';
 
 /** Created by the first call that counts in it; calls without a budget leave it unchanged. */
 export interface BudgetSum {
@@ -120,6 +120,12 @@ type LimitTerms = PeriodTerms & Pick<CapTerms, 'limit'>;
 export function isOverBudget(budget: BudgetSum | undefined, terms: LimitTerms, amount: Micro): boolean {
   if (terms.limit === null) return false;
   return getSpent(budget, resolvePeriod(budget, terms)) + amount > terms.limit;
+}
+
+/** What calls may still spend, if those that run cost what they may above their holds; without a limit, nothing says. */
+export function findLeft(budget: BudgetSum | undefined, terms: LimitTerms, exposed: Micro): Micro | undefined {
+  if (terms.limit === null) return undefined;
+  return maxMicro(terms.limit - getSpent(budget, resolvePeriod(budget, terms)) - exposed, 0n);
 }
 
 /** The amount spent in a period. */

@@ -1,6 +1,6 @@
 // The rules of the money of a call: its start, its settlement, and what is given back.
 import assert from 'node:assert/strict';
-import { type CapTerms, isCallCount, isOverBudget, resolvePeriod } from './budget.ts';
+import { type CapTerms, findLeft, isCallCount, isOverBudget, resolvePeriod } from './budget.ts';
 import { applyChange, type CapState, type Decision, type StateBefore } from './decision.ts';
 import { giveGrantsBack, settleGrants, spendGrants } from './grant-rules.ts';
 import type { IdempotencyRecord } from './idempotency.ts';
@@ -21,9 +21,13 @@ export function decideStart(wallet: Wallet, known: StateBefore, op: HoldOp | Cha
   if (wallet.avail < op.amount + (op.owed ?? 0n) + exposed)
     return { status: 'insufficient', wallet, ...(exposed > 0n && { exposed }) };
   if (op.budget && isOverBudget(budget, op.budget, op.amount + exposedInBudget))
-    return { status: 'key_budget', wallet };
-  const capped = op.caps?.find((cap, index) => isOverCap(cap, known.caps?.[index], op.amount));
-  if (capped) return { status: 'cap', wallet, cap: capped.id };
+    return { status: 'key_budget', wallet, ...withLeft(findLeft(budget, op.budget, exposedInBudget)) };
+  for (const [index, cap] of (op.caps ?? []).entries()) {
+    const state = known.caps?.[index] ?? { sum: undefined, exposed: 0n };
+    if (!isOverCap(cap, state, op.amount)) continue;
+    const left = isCallCount(cap.id) ? undefined : findLeft(state.sum, cap, state.exposed);
+    return { status: 'cap', wallet, cap: cap.id, ...withLeft(left) };
+  }
   const periods = op.caps?.map((cap, index) => resolvePeriod(known.caps?.[index]?.sum, cap));
   const start = createCharge(op, op.budget ? resolvePeriod(budget, op.budget) : null, periods);
   const { grants, given } = spendGrants(wallet, op.amount);
@@ -32,11 +36,11 @@ export function decideStart(wallet: Wallet, known: StateBefore, op: HoldOp | Cha
   return applyChange(wallet, charge, op, { avail: -op.amount, ...moved, ...(given && { given }) });
 }
 
-function isOverCap(
-  cap: CapTerms,
-  { sum, exposed }: CapState = { sum: undefined, exposed: 0n },
-  amount: Micro,
-): boolean {
+function withLeft(left: Micro | undefined): Pick<Decision, 'left'> {
+  return left === undefined ? {} : { left };
+}
+
+function isOverCap(cap: CapTerms, { sum, exposed }: CapState, amount: Micro): boolean {
   return isOverBudget(sum, cap, isCallCount(cap.id) ? 1n : amount + exposed);
 }
 

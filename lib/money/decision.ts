@@ -56,6 +56,8 @@ export interface Outcome {
   readonly exposed?: Micro;
   /** If `cap`: the id of the budget that does not cover the amount. */
   readonly cap?: string;
+  /** If `key_budget`, or a `cap` of money: what a call may still cost; never negative. */
+  readonly left?: Micro;
 }
 
 /** The outcome and what to write; `entry` is present exactly when the status is `done`. */

@@ -27,6 +27,7 @@ const DETAIL = {
   budgetRub: 'BUDGET',
   reset: 'RESET',
   resetsAt: 'MOMENT',
+  leftRub: 'LEFT',
   retryAfterS: 'SECONDS',
   bytes: 'BYTES',
   charge: 'CHARGE',

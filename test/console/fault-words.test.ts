@@ -7,13 +7,19 @@ import { expectRecorded } from '../../testkit/recorded.ts';
 const ALL = {
   ...{ field: 'size', hint: 'HINT', model: 'MODEL', retryAfterS: 7, charge: 'CHARGE', bytes: 4096, refunded: true },
   ...{ priceRub: '1.50', isReserve: true, balanceRub: '2.50', heldRub: '3.50', minimumRub: '100.00' },
-  ...{ budgetRub: '5.50', reset: 'day', resetsAt: 'RESETS', walletUrl: 'https://gate.example.com/account/wallet' },
+  ...{
+    budgetRub: '5.50',
+    leftRub: '0.50',
+    reset: 'day',
+    resetsAt: 'RESETS',
+    walletUrl: 'https://gate.example.com/account/wallet',
+  },
 } as const;
 
 describe('the words of faults', () => {
   it('are those that are recorded', () => {
     const texts = FAULT_CODES.map((code) => {
-      const less = { isReserve: false, refunded: false, heldRub: undefined, resetsAt: undefined };
+      const less = { isReserve: false, refunded: false, heldRub: undefined, resetsAt: undefined, leftRub: undefined };
       const some = [ALL, { ...ALL, resetsAt: undefined, field: '' }, { ...ALL, ...less }];
       const said = some.flatMap((detail) => {
         const told = fault(code, detail);

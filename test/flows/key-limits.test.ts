@@ -276,7 +276,7 @@ describe('limits of a key', () => {
           .to.match(/^The budget of the key "little" does not cover this call, which /)
           .and.to.match(needs);
         expect(message).to.contain(`The budget is ${price}.00 RUB per month and resets at `);
-        expect(message).to.match(/ at \d{4}-\d\d-01T00:00:00\+03:00\.$/);
+        expect(message).to.match(/ at \d{4}-\d\d-01T00:00:00\+03:00\. [\d.]+ RUB of it is left\.$/);
         expect(await readSpent(id)).to.equal(spent);
         await accounts().limitKey(id, { budget: 1000n * 1_000_000n });
         await sleep(2 * KEY_CACHE_MS);
@@ -289,7 +289,9 @@ describe('limits of a key', () => {
       const { key } = await issue({ budget: 1n });
       for (const path of DIALECTS) {
         const message = expectRefusal(await post(key, path, ask('hi', { model: 'middle', stream: true })), path, OVER);
-        expect(message).to.match(/The budget is 0\.000001 RUB in total and does not reset\.$/);
+        expect(message).to.match(
+          /The budget is 0\.000001 RUB in total and does not reset\. 0\.000001 RUB of it is left\.$/,
+        );
       }
       await expectNoMoney();
     });

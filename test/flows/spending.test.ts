@@ -140,7 +140,7 @@ describe('limits of a request on spending', () => {
         if (reply.status === 200) continue;
         expect(refusal(reply, at % 3 === 0 ? EDITS : GENERATIONS)).to.equal(
           'The budget of the run "nightly" does not cover this call, which costs 10.00 RUB. The budget is 35.00 RUB for 24 hours ' +
-            'from the first call of the run.',
+            'from the first call of the run. 5.00 RUB of it is left.',
         );
       }
       // Another run, the same name in another account, and calls of no run are free of it.
@@ -235,7 +235,9 @@ describe('limits of a request on spending', () => {
           expect(message).to.contain(
             `The budget of the end user "someone-${user}" does not cover this call, which costs 10.00 RUB.`,
           );
-          expect(message).to.match(/The budget is 25\.00 RUB per month and resets at \d{4}-\d\d-01T00:00:00\+03:00\.$/);
+          expect(message).to.match(
+            /The budget is 25\.00 RUB per month and resets at \d{4}-\d\d-01T00:00:00\+03:00\. 5\.00 RUB of it is left\.$/,
+          );
         }
       });
     }
@@ -294,7 +296,7 @@ describe('limits of a request on spending', () => {
       expect(replies.filter(({ status }) => status === 200)).to.have.length(2);
       const refused = replies.find(({ status }) => status === 402);
       expect(refused && refusal(refused, GENERATIONS)).to.match(
-        /^The cap of the member who owns this key does not cover this call, which costs 10\.00 RUB\. The cap is 25\.00 RUB per month and resets at \d{4}-\d\d-01T00:00:00\+00:00\. An owner of the account can raise it\.$/,
+        /^The cap of the member who owns this key does not cover this call, which costs 10\.00 RUB\. The cap is 25\.00 RUB per month and resets at \d{4}-\d\d-01T00:00:00\+00:00\. 5\.00 RUB of it is left\. An owner of the account can raise it\.$/,
       );
       expect((await draw(account.key)).status).to.equal(200);
     });

@@ -58,7 +58,7 @@ describe('budgets of keys in the ledger', () => {
     await ledger.charge(request(8));
     const wanted =
       'The budget of the key "laptop" does not cover this call, which costs 3.00 RUB. ' +
-      'The budget is 10.00 RUB per day and resets at 2026-11-23T00:00:00+03:00.';
+      'The budget is 10.00 RUB per day and resets at 2026-11-23T00:00:00+03:00. 2.00 RUB of it is left.';
     expect(await messageOf(ledger.charge(request(3)))).to.equal(wanted);
     now = Date.parse('2026-11-22T23:59:59.999+03:00');
     expect(await messageOf(ledger.hold(request(3)))).to.equal(wanted);
@@ -71,7 +71,7 @@ describe('budgets of keys in the ledger', () => {
     const budget = { name: 'a "b"', limit: RUB, reset: 'none', zone: 'UTC' } as const;
     expect(await messageOf(ledger.hold(request(2, { kind: 'text', budget })))).to.equal(
       'The budget of the key "a "b"" does not cover this call, which needs a reserve of 2.00 RUB. ' +
-        'The budget is 1.00 RUB in total and does not reset.',
+        'The budget is 1.00 RUB in total and does not reset. 1.00 RUB of it is left.',
     );
   });
 

@@ -42,7 +42,12 @@ describe('the outcome of an operation', () => {
     const held = decide({ ...known, wallet: suspended }, operation('reserve', 'c', 1));
     expect(held).to.deep.equal({ status: 'suspended', wallet: suspended });
     const spent = { ...operation('reserve', 'c', 1), budget: { period: 0, limit: 1n } } as Operation;
-    expect(decide({ ...known, wallet }, spent)).to.deep.equal({ status: 'key_budget', wallet });
+    expect(decide({ ...known, wallet }, spent)).to.deep.equal({ status: 'key_budget', wallet, left: 1n });
+    const exposed = decide({ ...known, wallet, exposedInBudget: 3n }, spent);
+    expect(exposed).to.deep.equal({ status: 'key_budget', wallet, left: 0n });
+    // A count of calls has no money left.
+    const many = { ...operation('reserve', 'c', 1), caps: [{ id: 'calls:k', period: 0, limit: 0n }] } as Operation;
+    expect(decide({ ...known, wallet }, many)).to.deep.equal({ status: 'cap', wallet, cap: 'calls:k' });
   });
 
   it('contains the charge when it exists already, has ended before, or has not ended yet', () => {

@@ -155,7 +155,8 @@ export function budgetContract(context: StoreContext): void {
     const before = await everythingOf(store, wallet);
     const refused = [reserve(wallet, { key, budget: terms(0) }), charge(wallet, { key, budget: terms(0) })];
     const outcomes = await applied(store, ...refused);
-    for (const outcome of outcomes) expect(outcome).to.deep.equal({ status: 'key_budget', wallet: before.wallet });
+    const wanted = { status: 'key_budget', wallet: before.wallet, left: 0n };
+    for (const outcome of outcomes) expect(outcome).to.deep.equal(wanted);
     expect(await everythingOf(store, wallet)).to.deep.equal(before);
     const chargeId = newId('req');
     await applied(store, reserve(wallet, { key: free, chargeId }), settle(wallet, chargeId));

@@ -206,7 +206,7 @@ export function capContract(context: StoreContext): void {
     const before = await everythingOf(store, wallet);
     const caps = [cap(run, 0)];
     const [refused] = await applied(store, reserve(wallet, { caps }));
-    expect(refused).to.deep.equal({ status: 'cap', wallet: before.wallet, cap: run });
+    expect(refused).to.deep.equal({ status: 'cap', wallet: before.wallet, cap: run, left: 0n });
     const dear = reserve(wallet, { amount: 10_000n * RUB, caps });
     const overBudget = charge(wallet, { key, caps, budget: { period: 0, limit: 0n } });
     expect(await statuses(store, dear, overBudget)).to.deep.equal(['insufficient', 'key_budget']);
