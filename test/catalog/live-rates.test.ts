@@ -72,6 +72,8 @@ for (const kind of longer([SQLITE], STORES)) {
       expect(stage.model().price.input).to.equal(60_000_000n);
       now = MIDNIGHT;
       await until(() => stage.model().price.input === 75_000_000n);
+      // They are recorded after they have taken effect.
+      await until(async () => (await records()).length > 1);
       expect(await records()).to.deep.equal([
         [80_000_000n, '2026-11-01', BEFORE],
         [100_000_000n, '2026-12-01', MIDNIGHT],
