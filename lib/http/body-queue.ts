@@ -3,19 +3,28 @@ import { fault } from '../base/faults.ts';
 
 /** Each is an open connection, whose client may have sent as much as its system buffers. */
 const WAITING_MAX = 100;
+/** Of one owner, who may send more than its memory takes. */
+const OWNER_WAITING_MAX = 50;
+
+interface Waiter {
+  readonly owner: string;
+  /** Takes the memory; false if there is no room. */
+  hold(): boolean;
+}
 
 export class BodyQueue {
   readonly #waitMsMax: number;
   /** In the order in which they came. */
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Map<() => void, string>();
   #isDue = false;
 
   constructor(waitMsMax: number) {
     this.#waitMsMax = waitMsMax;
   }
 
-  get isFull(): boolean {
-    return this.#waiting.size >= WAITING_MAX;
+  isFull(owner: string): boolean {
+    const own = [...this.#waiting.values()].filter((each) => each === owner);
+    return this.#waiting.size >= WAITING_MAX || own.length >= OWNER_WAITING_MAX;
   }
 
   /** Memory has become free. Whoever has read a body takes what was parsed from it in the same turn, and comes first. */
@@ -24,12 +33,12 @@ export class BodyQueue {
     this.#isDue = true;
     setImmediate(() => {
       this.#isDue = false;
-      for (const proceed of this.#waiting) proceed();
+      for (const proceed of this.#waiting.keys()) proceed();
     });
   }
 
   /** Resolves once `hold` returns true. Rejects with a 503 fault, or with the signal's reason. */
-  wait(hold: () => boolean, signal: AbortSignal): Promise<void> {
+  wait({ owner, hold }: Waiter, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const end = () => {
         clearTimeout(timer);
@@ -49,7 +58,7 @@ export class BodyQueue {
         end();
         reject(fault('no_room'));
       }, this.#waitMsMax).unref();
-      this.#waiting.add(proceed);
+      this.#waiting.set(proceed, owner);
       signal.addEventListener('abort', onAbort);
       if (signal.aborted) onAbort();
     });

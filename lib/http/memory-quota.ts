@@ -107,13 +107,14 @@ class OpenReservation implements MemoryReservation {
   takeInTurn(bytes: number, signal: AbortSignal): Promise<void> | undefined {
     if (this.#hold(bytes)) return undefined;
     this.check(bytes);
-    return this.#pool.bodies.wait(() => this.#hold(bytes), signal);
+    return this.#pool.bodies.wait({ owner: this.#owner, hold: () => this.#hold(bytes) }, signal);
   }
 
   check(bytes: number): void {
     const { bodies, bytesMax, ownerBytesMax } = this.#pool;
+    if (this.#fits(bytes)) return;
     const never = bytes > Math.min(bytesMax, ownerBytesMax);
-    if ((never || bodies.isFull) && !this.#fits(bytes)) throw fault('no_room');
+    if (never || bodies.isFull(this.#owner)) throw fault('no_room');
   }
 
   takePart(bytes: number): (() => void) | undefined {

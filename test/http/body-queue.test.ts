@@ -58,16 +58,21 @@ describe('bodies that wait for memory', () => {
     expect(admitted).to.deep.equal(['next: no_room']);
   });
 
-  it('are refused in time, and a hundred and first at once', async () => {
+  it('are refused in time; a hundred and first, and a fifty-first of one key, at once', async () => {
     quota.reserve('a').take(4 * MIB);
-    const waiting = Array.from({ length: 100 }, (_, at) => wait(`${at}`, 'a', 1));
-    expect(() => quota.reserve('a').takeInTurn(MIB, signal)).to.throw('Too many large requests');
-    expect(() => quota.reserve('a').check(MIB)).to.throw('Too many large requests');
+    quota.reserve('b').take(2 * MIB);
+    const queue = (owner: string) => Array.from({ length: 50 }, (_, at) => wait(`${owner}${at}`, owner, 2));
+    const waiting = queue('a');
+    expect(() => quota.reserve('a').takeInTurn(2 * MIB, signal)).to.throw('Too many large requests');
+    expect(() => quota.reserve('a').check(2 * MIB)).to.throw('Too many large requests');
+    waiting.push(...queue('b'));
+    expect(() => quota.reserve('c').takeInTurn(2 * MIB, signal)).to.throw('Too many large requests');
     // Whoever fits need not wait.
-    expect(quota.reserve('b').takeInTurn(MIB, signal)).to.equal(undefined);
+    expect(quota.reserve('c').takeInTurn(MIB, signal)).to.equal(undefined);
     await Promise.all(waiting.map(({ done }) => done));
-    expect(admitted).to.deep.equal(waiting.map((_, at) => `${at}: no_room`));
-    expect(quota.used()).to.equal(5 * MIB);
+    const refused = (owner: string) => Array.from({ length: 50 }, (_, at) => `${owner}${at}: no_room`);
+    expect(admitted).to.deep.equal([...refused('a'), ...refused('b')]);
+    expect(quota.used()).to.equal(7 * MIB);
   });
 
   describe('are not read before', () => {
