@@ -1,19 +1,21 @@
-// The time zone in which an account counts its days and months is that of its first owner.
+// The time zone in which an account counts its days and months is that of its first owner: of several, the one who has
+// been a user the longest, so that a later owner moves no days.
 import { DEFAULT_ZONE } from '../money/key-limits.ts';
 import type { KeyStore } from '../store/ports/keys.ts';
 import type { User, UserStore } from '../store/ports/users.ts';
 import { listOwners } from '../users/owners.ts';
 
-/** Passing a known user saves a read if that user is the first owner. */
+/** Passing a known user saves a read if that user is an owner. */
 export async function readZone(
   users: Pick<UserStore, 'listAccountMembers' | 'get'>,
   account: string,
   known?: User,
 ): Promise<string> {
-  const [first] = await listOwners(users, account);
-  if (!first) return DEFAULT_ZONE;
-  const user = first.user === known?.id ? known : await users.get(first.user);
-  return user?.timeZone ?? DEFAULT_ZONE;
+  const owners = await listOwners(users, account);
+  const read = owners.map(({ user }) => (user === known?.id ? known : users.get(user)));
+  const found = (await Promise.all(read)).filter((user) => user !== undefined);
+  const [first] = found.sort((one, other) => one.createdAt - other.createdAt);
+  return first?.timeZone ?? DEFAULT_ZONE;
 }
 
 interface ZonedStore {

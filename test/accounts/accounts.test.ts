@@ -155,8 +155,10 @@ describe('accounts', () => {
 
   it('issues keys in the time zone of the first owner', async () => {
     const { id } = await accounts.create('zone');
-    for (const [number, timeZone] of ['Asia/Omsk', 'Asia/Tokyo'].entries()) {
-      const user = makeUser({ id: `usr_zone_${number}`, email: `zone-${number}@example.com`, timeZone });
+    // The one with the higher id has been a user for longer.
+    for (const [number, timeZone] of ['Asia/Tokyo', 'Asia/Omsk'].entries()) {
+      const since = { createdAt: 1_700_000_000_000 - number };
+      const user = makeUser({ id: `usr_zone_${number}`, email: `zone-${number}@example.com`, timeZone, ...since });
       await store.users.add(user);
       await store.users.join({ user: user.id, account: id, role: 'owner' });
     }

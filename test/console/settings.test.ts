@@ -30,8 +30,10 @@ describe('settings of a user', () => {
   }
   /** The email of the owner whose time zone is the account's. */
   async function readZoneOwner(account: string) {
-    const [first] = await listOwners(test.store.users, account);
-    return (await test.store.users.get(first?.user ?? ''))?.email;
+    const owners = await listOwners(test.store.users, account);
+    const users = await Promise.all(owners.map(({ user }) => test.store.users.get(user)));
+    const [first] = users.toSorted((one, other) => (one?.createdAt ?? 0) - (other?.createdAt ?? 0));
+    return first?.email;
   }
   const signIn = (email: string, password: string) =>
     createVisitor(test.url).submit('/login', { email, password, code: '' });

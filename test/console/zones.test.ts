@@ -121,7 +121,8 @@ describe('the days of an account', () => {
   it('follow the time zone of the first owner, like budgets, for every user', async () => {
     const other = await setUpOwner(test, account.id, `other-${account.id}@example.com`);
     const members = await test.store.users.listAccountMembers(account.id);
-    const [first, second] = await Promise.all(members.map(({ user }) => test.store.users.get(user)));
+    const users = await Promise.all(members.map(({ user }) => test.store.users.get(user)));
+    const [first, second] = users.toSorted((one, two) => (one?.createdAt ?? 0) - (two?.createdAt ?? 0));
     await live('Asia/Vladivostok', first?.email);
     await live('America/New_York', second?.email);
     await pay(Date.UTC(2026, 2, 8, 14), 5n);
