@@ -91,30 +91,34 @@ const REMIND_MS = 24 * 60 * 60_000;
 const MODELS_MAX = 20;
 
 /**
- * Alerts when routes have failed for ten minutes, and again each day that they still do. Never re-armed, because each
- * process knows only of its own calls. Refused keys and a lack of money have alerts of their own.
+ * Alerts when routes have failed for ten minutes, when further ones do an hour later or more, and again each day. Never
+ * re-armed, because each process knows only of its own calls. Refused keys and a lack of money have alerts of their own.
  */
 export function watchOutages({ upstream, outages }: Omit<WatchedUpstream, 'keys'>, at: number): readonly Watch[] {
   const long = outages
     .filter(({ kind, failedMs }) => failedMs >= OUTAGE_MS && kind !== 'auth' && kind !== 'quota')
     .sort((one, other) => other.openMs - one.openMs);
-  const [first] = long;
-  if (!first) return [];
-  const models = [...new Set(long.flatMap((outage) => outage.models))];
-  const shown = models.slice(0, MODELS_MAX).join(', ');
-  const data = {
-    upstream,
-    models: models.length > MODELS_MAX ? `${shown}, …` : shown,
-    minutes: `${Math.floor(first.openMs / 60_000)}`,
-    kind: first.kind ?? 'plugin',
-  };
-  const openedAt = at - first.openMs;
+  if (long.length === 0) return [];
   const decide: Watch['decide'] = (mark) => {
     const alertedAt = Number(mark?.at ?? Number.NEGATIVE_INFINITY);
-    if (openedAt < alertedAt + SAME_OUTAGE_MS && at < alertedAt + REMIND_MS) return { kind: 'stay' };
-    return { kind: 'alert', mark: { at: `${at}` }, content: { type: 'upstream.failing', data } };
+    const fresh = long.filter(({ openMs }) => at - openMs >= alertedAt + SAME_OUTAGE_MS);
+    const told = at < alertedAt + REMIND_MS ? fresh : long;
+    if (told.length === 0) return { kind: 'stay' };
+    const content = { type: 'upstream.failing', data: { upstream, ...describeOutages(told) } } as const;
+    return { kind: 'alert', mark: { at: `${at}` }, content };
   };
   return [{ subject: `upstream.failing:${upstream}`, decide }];
+}
+
+/** The longest first. */
+function describeOutages(outages: readonly WatchedOutage[]) {
+  const models = [...new Set(outages.flatMap((outage) => outage.models))];
+  const shown = models.slice(0, MODELS_MAX).join(', ');
+  return {
+    models: models.length > MODELS_MAX ? `${shown}, …` : shown,
+    minutes: `${Math.floor((outages[0]?.openMs ?? 0) / 60_000)}`,
+    kind: outages[0]?.kind ?? 'plugin',
+  };
 }
 
 /** Alerts again when an audit finds more. */

@@ -62,6 +62,25 @@ describe('alerts of operators', () => {
       expect(follow(rows)).to.deep.equal(['main m 10 server', 'stay', `main m ${day + 10} server`]);
     });
 
+    it('come for routes that begin to fail while another has long failed', () => {
+      const outage = (model: string, minutes: number, kind: UpstreamFaultKind) => ({
+        ...{ models: [model], kind, openMs: minutes * MINUTE, failedMs: minutes * MINUTE },
+      });
+      const old = (minute: number) => outage('gone', minute, 'missing');
+      const on = (minute: number, ...more: readonly ReturnType<typeof outage>[]) =>
+        watchOutages({ upstream: 'main', outages: [old(minute), ...more] }, minute * MINUTE);
+      const day = 24 * 60;
+      const rows = [on(10), on(300), on(310, outage('m', 10, 'server')), on(320, outage('m', 20, 'server'))];
+      const later = on(310 + day, outage('m', 10 + day, 'server'));
+      expect(follow([...rows, later])).to.deep.equal([
+        'main gone 10 missing',
+        'stay',
+        'main m 10 server',
+        'stay',
+        `main gone, m ${310 + day} missing`,
+      ]);
+    });
+
     it('do not come for a route that nobody has asked since it opened', () => {
       expect(follow([at(600, 0, 1)])).to.deep.equal(['none']);
     });
