@@ -115,14 +115,15 @@ export function changeModel(part: LayerPart, id: string, change: OverrideEntry):
 
 const NO_ABILITIES = ['id', 'type', 'provider', 'aliases', 'off', 'price', 'routes'];
 
-/** What a model of the part can do; what it could do before and is absent here, it no longer can. */
+/** What a text model of the part can do; what it could do before and is absent here, it no longer can. */
 export function setAbilities(part: LayerPart, id: string, able: Readonly<Record<string, unknown>>): LayerPart {
   const models = (part.models ?? []).map((model) => {
     if (model.id !== id) return model;
     const kept = Object.entries(model).filter(([name]) => NO_ABILITIES.includes(name));
     return { ...(Object.fromEntries(kept) as LayerModel), ...able };
   });
-  return { ...part, models };
+  const changed = { ...part, models };
+  return able.vision ? changed : delist(changed, (each, list) => each === id && list === 'vision');
 }
 
 /** As its file says. */
@@ -157,7 +158,11 @@ export function setModelLists(part: LayerPart, listModels: (list: ModelList) => 
 /** Takes models that the part no longer has from its lists. */
 function delistModels(part: LayerPart, before: readonly LayerModel[]): LayerPart {
   const gone = new Set(before.filter(({ id }) => !part.models?.some((model) => model.id === id)).map(({ id }) => id));
-  return setModelLists(part, (list) => readModelList(part, list).filter((id) => !gone.has(id)));
+  return delist(part, (id) => gone.has(id));
+}
+
+function delist(part: LayerPart, isGone: (id: string, list: ModelList) => boolean): LayerPart {
+  return setModelLists(part, (list) => readModelList(part, list).filter((id) => !isGone(id, list)));
 }
 
 /** A price list that takes hundredths of a percent off all prices; 0 removes it. */

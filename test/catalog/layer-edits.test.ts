@@ -12,6 +12,7 @@ import {
   removeModel,
   removeUpstream,
   resetModel,
+  setAbilities,
   setDiscount,
   setModelLists,
   setRate,
@@ -102,7 +103,7 @@ describe('changes of the part of the catalog from pages', () => {
     expect(setDiscount(two, 'x', 0)).to.deep.equal({ priceLists: { y: { factor: '0.8' } } });
   });
 
-  it('set lists of models, which lose what the part no longer has', () => {
+  it('set lists of models, which lose what the part no longer has, or what no longer fits', () => {
     const names: Partial<Record<ModelList, string[]>> = {
       'smart.lite': ['a'],
       'smart.heavy': ['b', 'shipped'],
@@ -124,6 +125,13 @@ describe('changes of the part of the catalog from pages', () => {
       vision: ['b'],
     };
     expect(removeModel(listed, 'a')).to.deep.equal(without);
+    const seeing = setAbilities(listed, 'a', { vision: true });
+    expect(readModelList(seeing, 'vision')).to.deep.equal(['a', 'b']);
+    expect(setAbilities(seeing, 'a', { tools: true })).to.deep.equal({
+      ...listed,
+      models: [{ ...model('a', 'one'), tools: true }, model('b', 'one', 'two')],
+      vision: ['b'],
+    });
     expect(removeUpstream(removeUpstream(listed, 'one'), 'two')).to.deep.equal({
       smart: { heavy: ['shipped'] },
       defaults: { edit: ['picture'] },
