@@ -1,6 +1,7 @@
 // The first checks of each kind of call: that it shows no secret, and does not hold the event loop, in which all other
 // calls wait.
 import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
 import type { StartOutcome } from './outcome.ts';
 import { readCpuWaitMs } from './patience.ts';
 import type { Recording, Reply, VideoRecording } from './recording.ts';
@@ -28,6 +29,7 @@ export function firstCallChecks(subject: Subject, kind: Recording['kind']): read
     // What a stage sees printed is reported by the first check, so that one is named for it.
     ['runs, and keeps its secrets out of log and output', async (stage) => void (await stage.run(recording))],
     ['leaves the event loop to other calls', (stage) => leavesLoop('a call', () => stage.run(recording))],
+    ['leaves the call as it is', leavesCall],
   ];
   if (kind === 'video') checks.push(['leaves the event loop to other calls while it is polled', pollsLeaveLoop]);
   return checks.map(([name, play]) => ({
@@ -35,6 +37,15 @@ export function firstCallChecks(subject: Subject, kind: Recording['kind']): read
     name,
     run: () => onStage(subject.plugin, recording.settings, play),
   }));
+
+  /** Where this route fails, the next one gets the same call. */
+  async function leavesCall(stage: TestBench): Promise<void> {
+    const { call } = recording;
+    const before = structuredClone(call);
+    await stage.run(recording);
+    const changed = Object.entries(before).find(([name, value]) => !isDeepStrictEqual(value, Reflect.get(call, name)));
+    assert(changed === undefined, `the plugin changes \`${changed?.[0]}\` of its call, which the next route gets, too`);
+  }
 
   async function pollsLeaveLoop(stage: TestBench): Promise<void> {
     const { polls } = stage.fill(recording as VideoRecording);

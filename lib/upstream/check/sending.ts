@@ -1,6 +1,7 @@
 // Checks that what a call says reaches the upstream whole: what is recorded is one small call, which a constant would fit.
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
+import type { BlockState } from '../../stream/provider-part.ts';
 import type { Content, ImageInput, Provider, TextCall, TextMessage } from '../contract/provider.ts';
 import type { NeverCase, Recording, TextRecording, VideoRecording } from './recording.ts';
 import { createLargeImage } from './sample-image.ts';
@@ -65,7 +66,10 @@ const OF_KIND: Readonly<Record<Recording['kind'], readonly Sending[]>> = {
       play: (stage, own) => sendsLong(stage, own, 'an input', (text) => ({ inputs: [text] })),
     },
   ],
-  image: [{ name: 'sends a long prompt whole', play: sendsLongPrompt }],
+  image: [
+    { name: 'sends a long prompt whole', play: sendsLongPrompt },
+    { name: 'sends a reference, or refuses it', play: sendsReference },
+  ],
   video: [
     { name: 'sends a long prompt whole', play: sendsLongPrompt },
     { name: 'sends the resolution', never: 'resolution', play: sendsResolution },
@@ -98,7 +102,9 @@ export function sendingChecks(subject: Subject, kind: Recording['kind'], provide
   ]);
   const drawn = subject.recordings.find((each) => each.kind === kind && hasImage(each));
   if (drawn) checks.push(['sends images whole', drawn, sendsImages]);
-  for (const own of kind === 'text' ? subject.recordings.filter(hasState) : []) {
+  const stated = kind === 'text' ? subject.recordings.filter(hasState) : [];
+  if (stated.length > 0) checks.push(['names the format of its states', recording, namesStateFormat]);
+  for (const own of stated) {
     checks.push([`sends back what comes with its reasoning: ${own.name}`, own, sendsStates]);
   }
   return checks.map(([name, own, play]) => ({
@@ -216,6 +222,13 @@ async function sendsResolution(stage: TestBench, recording: Recording): Promise<
   assert(sent.includes('') || sent[0] !== sent[1], 'the resolution of a call changes nothing in what is sent');
 }
 
+/** Without it the image would be of something else, and paid. */
+async function sendsReference(stage: TestBench, recording: Recording): Promise<void> {
+  const image = createLargeImage();
+  const sent = await collectSent(stage, recording, { images: [image] });
+  if (sent !== '') assertHasBytes(sent, image.bytes, 'a reference');
+}
+
 /** A plugin whose upstream takes none refuses it: the video would be of something else, and paid. */
 async function sendsFirstFrame(stage: TestBench, recording: Recording): Promise<void> {
   const image = createLargeImage();
@@ -298,6 +311,19 @@ function hasState(recording: Recording): recording is TextRecording {
     return false;
   const { state, tools } = recording.expect;
   return (state?.length ?? 0) > 0 || tools?.some((call) => call.state !== undefined) === true;
+}
+
+/** Without the name, a tool loop may go on at a route that cannot read what this one began with. */
+async function namesStateFormat(stage: TestBench, _own: Recording, subject: Subject): Promise<void> {
+  const states = subject.recordings
+    .filter(hasState)
+    .flatMap(({ expect: { state = [], tools = [] } }) => [...state, ...tools.flatMap((call) => call.state ?? [])]);
+  const { stateFormat } = stage.provider;
+  const other = states.find((state) => typeof state === 'object' && state.format !== stateFormat) as BlockState;
+  assert(
+    other === undefined,
+    `a state has the format ${other?.format}, but the provider's \`stateFormat\` is ${stateFormat ?? 'absent'}`,
+  );
 }
 
 /** The answer goes back with its states, and without: what is sent must differ. */

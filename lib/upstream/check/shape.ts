@@ -6,6 +6,7 @@ import { leavesLoop } from './first-call.ts';
 import { watchOutput } from './output-watch.ts';
 import { describeSettings, settingsAt } from './stage.ts';
 import { type Check, KINDS, type Subject } from './subject.ts';
+import { watchTimers } from './timer-watch.ts';
 
 const GROUP = 'settings';
 
@@ -39,6 +40,7 @@ export function settingsChecks(subject: Subject): readonly Check[] {
           createProvider({ plugin, upstream: 'check', settings: valid(), log: { warn() {} } }).close(),
         ),
     },
+    { group: GROUP, name: 'make it without a timer', run: () => leavesNoTimer(subject, valid()) },
     { group: GROUP, name: 'refuse an unknown key', run: async () => refuses(subject, { ...valid(), noSuchKey: 1 }) },
     { group: GROUP, name: 'refuse what is no object', run: async () => refuses(subject, 'nonsense') },
   ];
@@ -55,6 +57,19 @@ export function settingsChecks(subject: Subject): readonly Check[] {
   }
   if (known.some(([name]) => name === 'apiKey')) checks.push(secretCheck(subject, valid));
   return checks;
+}
+
+/** It is made again whenever the settings change, and also to be checked. */
+async function leavesNoTimer({ plugin, folder }: Subject, settings: unknown): Promise<void> {
+  const watch = watchTimers(folder);
+  try {
+    const open = createProvider({ plugin, upstream: 'check', settings, log: { warn() {} } });
+    const [left] = watch.left();
+    await open.close();
+    assert(left === undefined, `create() sets a timer, although it is to do nothing but make the provider: ${left}`);
+  } finally {
+    watch.end();
+  }
 }
 
 function refuses({ plugin }: Subject, settings: unknown): void {

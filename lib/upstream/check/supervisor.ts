@@ -108,7 +108,7 @@ function* skip(checks: readonly Verdict[], why: string): Generator<Verdict> {
   for (const { group, name } of checks) yield { group, name, unchecked: why };
 }
 
-type Event = WorkerMessage | { readonly type: 'lost'; readonly reason: string } | { readonly type: 'late' };
+type Event = WorkerMessage | { readonly type: 'late' };
 
 interface Listener {
   /** What the process sends until it is done, or lost: it ended, or gives no sign of life. */

@@ -8,6 +8,7 @@ export type WorkerMessage =
   | { readonly type: 'listed'; readonly checks: readonly { group: string; name: string; unchecked?: string }[] }
   | { readonly type: 'ended'; readonly at: number; readonly reason?: string }
   | { readonly type: 'alive' }
+  | { readonly type: 'lost'; readonly reason: string }
   | { readonly type: 'done' };
 
 export type Suite = 'provider' | 'payment';
@@ -17,6 +18,9 @@ const CHECK_MS_MAX = 60_000;
 
 const [, , suite, folder = ''] = process.argv;
 
+process.on('uncaughtException', (error: unknown) => {
+  void sendToSupervisor({ type: 'lost', reason: describeUnhandled(error) }).then(() => process.exit(1));
+});
 // Nobody waits for a verdict any more.
 process.on('disconnect', () => process.exit());
 process.on('message', () => void sendToSupervisor({ type: 'alive' }));
@@ -50,6 +54,11 @@ async function main(): Promise<void> {
 async function collect(): Promise<readonly Check[]> {
   if (suite === 'payment') return (await import('./payment.ts')).collectPaymentChecks(folder);
   return (await import('./check.ts')).collectChecks(folder, { thorough: true });
+}
+
+function describeUnhandled(error: unknown): string {
+  const [place] = (error instanceof Error && /^\s+at .+/m.exec(error.stack ?? '')) || [''];
+  return `nobody handles an error, which may be of a promise that is not awaited: ${error}\n${place}`;
 }
 
 /** Resolves to why the check failed; undefined if it passed. */

@@ -148,6 +148,13 @@ describe('seeded defects of a provider', function () {
       'plugin: loads',
       BLOCKED,
     ],
+    [
+      'forgets a promise',
+      'if (text) out.text(text);',
+      "void Promise.reject(new Error('forgotten'));",
+      'during text',
+      /nobody handles an error, .*: Error: forgotten\n +at .*index\.js/,
+    ],
     ['ends its process', 'if (text) out.text(text);', 'process.exit(0);', 'during text', /ended its process/],
     ['never ends', 'yield* host.answer', 'await new Promise(() => {}); yield* host.answer', 'during text', /hangs/],
   ];

@@ -54,6 +54,7 @@ export default {
 
     async function draw(call, signal) {
       const { model, prompt } = call;
+      if (call.images.length > 0) throw host.fault.make('request', 'takes no references');
       const urlOf = at(call);
       const { value } = await host.json(urlOf('/images'), post({ model, prompt }, signal));
       const { job } = host.fields(value);

@@ -17,6 +17,24 @@ const SILENT = 'recording: an ordinary answer: reads as expected';
 
 export const SEEDED_DEFECTS: readonly SeededDefect[] = [
   {
+    what: 'sets a timer when it is created',
+    from: 'const json = {',
+    to: 'setInterval(() => {}, 60_000).unref();\n    const json = {',
+    failing: 'settings: make it without a timer',
+  },
+  {
+    what: 'changes the messages of its call',
+    from: 'const system = call.system',
+    to: "call.messages.push({ role: 'user', content: [] });\n      const system = call.system",
+    failing: 'during text: leaves the call as it is',
+  },
+  {
+    what: 'draws without the references',
+    from: "if (call.images.length > 0) throw host.fault.make('request', 'takes no references');",
+    to: '',
+    failing: 'asking for image: sends a reference, or refuses it',
+  },
+  {
     what: 'loses the reason to end',
     from: "out.finish(REASONS.get(done) ?? 'other', done)",
     to: "out.finish(REASONS.get(done) === 'tool' ? 'tool' : 'stop', done)",
