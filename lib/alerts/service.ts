@@ -92,11 +92,13 @@ const MODELS_MAX = 20;
 
 /**
  * Alerts when routes have failed for ten minutes, when further ones do an hour later or more, and again each day. Never
- * re-armed, because each process knows only of its own calls. Refused keys and a lack of money have alerts of their own.
+ * re-armed, because each process knows only of its own calls. Keys that are refused or without money have alerts of their
+ * own; an upstream without any key may refuse us as well.
  */
-export function watchOutages({ upstream, outages }: Omit<WatchedUpstream, 'keys'>, at: number): readonly Watch[] {
+export function watchOutages({ upstream, keys, outages }: WatchedUpstream, at: number): readonly Watch[] {
+  const isOfKeys = ({ kind }: WatchedOutage) => keys.keys > 0 && (kind === 'auth' || kind === 'quota');
   const long = outages
-    .filter(({ kind, failedMs }) => failedMs >= OUTAGE_MS && kind !== 'auth' && kind !== 'quota')
+    .filter((outage) => outage.failedMs >= OUTAGE_MS && !isOfKeys(outage))
     .sort((one, other) => other.openMs - one.openMs);
   if (long.length === 0) return [];
   const decide: Watch['decide'] = (mark) => {

@@ -39,15 +39,16 @@ describe('alerts of operators', () => {
 
   describe('of an upstream that keeps failing', () => {
     const MINUTE = 60_000;
+    const main = { upstream: 'main', keys: { keys: 1, auth: 0, quota: 0 } };
     /** Observed at this minute; the route failed from one minute to another. */
-    const at = (minute: number, from: number, to: number, kind: UpstreamFaultKind | null = 'server') => {
+    const at = (minute: number, from: number, to: number, kind: UpstreamFaultKind | null = 'server', given = main) => {
       const outage = {
         models: ['m'],
         kind: kind ?? undefined,
         openMs: (minute - from) * MINUTE,
         failedMs: (to - from) * MINUTE,
       };
-      return watchOutages({ upstream: 'main', outages: [outage] }, minute * MINUTE);
+      return watchOutages({ ...given, outages: [outage] }, minute * MINUTE);
     };
 
     it('come after ten minutes of failures, and for each outage', () => {
@@ -68,7 +69,7 @@ describe('alerts of operators', () => {
       });
       const old = (minute: number) => outage('gone', minute, 'missing');
       const on = (minute: number, ...more: readonly ReturnType<typeof outage>[]) =>
-        watchOutages({ upstream: 'main', outages: [old(minute), ...more] }, minute * MINUTE);
+        watchOutages({ ...main, outages: [old(minute), ...more] }, minute * MINUTE);
       const day = 24 * 60;
       const rows = [on(10), on(300), on(310, outage('m', 10, 'server')), on(320, outage('m', 20, 'server'))];
       const later = on(310 + day, outage('m', 10 + day, 'server'));
@@ -85,7 +86,7 @@ describe('alerts of operators', () => {
       expect(follow([at(600, 0, 1)])).to.deep.equal(['none']);
     });
 
-    it('leave refused keys and a lack of money to their own alerts', () => {
+    it('leave refused keys and a lack of money to their own alerts, if there are keys', () => {
       const kinds = ['auth', 'quota', 'missing', null] as const;
       expect(kinds.map((kind) => follow([at(10, 0, 10, kind)]).join())).to.deep.equal([
         'none',
@@ -93,13 +94,15 @@ describe('alerts of operators', () => {
         'main m 10 missing',
         'main m 10 plugin',
       ]);
+      const keyless = { upstream: 'main', keys: { keys: 0, auth: 0, quota: 0 } };
+      expect(follow([at(10, 0, 10, 'auth', keyless)])).to.deep.equal(['main m 10 auth']);
     });
 
     it('name twenty models, each once, and the oldest failure', () => {
       const names = Array.from({ length: 25 }, (_, index) => `m${index}`);
       const outage = { models: names, kind: 'network', openMs: 15 * MINUTE, failedMs: 11 * MINUTE } as const;
       const older = { models: ['m0'], kind: 'timeout', openMs: 20 * MINUTE, failedMs: 20 * MINUTE } as const;
-      const [told] = follow([watchOutages({ upstream: 'main', outages: [outage, older] }, 0)]);
+      const [told] = follow([watchOutages({ ...main, outages: [outage, older] }, 0)]);
       expect(told).to.equal(`main ${names.slice(0, 20).join(', ')}, … 20 timeout`);
     });
   });
