@@ -12,15 +12,15 @@ interface Waiter {
   hold(): boolean;
 }
 
+export interface BodyWait {
+  readonly signal: AbortSignal;
+  readonly waitMsMax: number;
+}
+
 export class BodyQueue {
-  readonly #waitMsMax: number;
   /** In the order in which they came. */
   readonly #waiting = new Map<() => void, string>();
   #isDue = false;
-
-  constructor(waitMsMax: number) {
-    this.#waitMsMax = waitMsMax;
-  }
 
   isFull(owner: string): boolean {
     const own = [...this.#waiting.values()].filter((each) => each === owner);
@@ -38,7 +38,7 @@ export class BodyQueue {
   }
 
   /** Resolves once `hold` returns true. Rejects with a 503 fault, or with the signal's reason. */
-  wait({ owner, hold }: Waiter, signal: AbortSignal): Promise<void> {
+  wait({ owner, hold }: Waiter, { signal, waitMsMax }: BodyWait): Promise<void> {
     return new Promise((resolve, reject) => {
       const end = () => {
         clearTimeout(timer);
@@ -57,7 +57,7 @@ export class BodyQueue {
       const timer = setTimeout(() => {
         end();
         reject(fault('no_room'));
-      }, this.#waitMsMax).unref();
+      }, waitMsMax).unref();
       this.#waiting.set(proceed, owner);
       signal.addEventListener('abort', onAbort);
       if (signal.aborted) onAbort();

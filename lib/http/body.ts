@@ -10,6 +10,7 @@ import type { MemoryReservation } from './memory-quota.ts';
 /** 48 MiB: four images in base64 are 43 MiB. */
 export const BODY_BYTES_MAX = 48 * 1024 * 1024;
 
+const ROOM_MS = 10_000;
 const IDLE_MS = 10_000;
 const GRACE_MS = 30_000;
 const WINDOW_MS = 10_000;
@@ -19,6 +20,8 @@ const DEADLINE_MS = 300_000;
 
 export interface BodyLimits {
   readonly bytesMax?: number;
+  /** How long a body waits for room in memory, before it is read. */
+  readonly roomMs?: number;
   readonly idleMs?: number;
   /** After this long, a body must reach `rateMinBytesPerS` in every window. */
   readonly graceMs?: number;
@@ -43,7 +46,7 @@ export function readBody(request: IncomingMessage, { signal, reservation, limits
   const announced = checkHead(request, bytesMax);
   const whole = takeArrivedBody(request, bytesMax);
   if (whole && !signal.aborted) return Promise.resolve(whole);
-  return takeAnnounced(announced, { signal, reservation }, () => {
+  return takeAnnounced(announced, { signal, reservation, limits }, () => {
     const room = createGrowingBuffer({
       announced,
       bytesMax,
@@ -61,10 +64,10 @@ export function readBody(request: IncomingMessage, { signal, reservation, limits
 /** Reads on once there is room for the announced length, if there is one. */
 function takeAnnounced<Result>(
   announced: number | undefined,
-  { signal, reservation }: Pick<BodyOptions, 'signal' | 'reservation'>,
+  { signal, reservation, limits: { roomMs = ROOM_MS } = {} }: BodyOptions,
   read: () => Promise<Result>,
 ): Promise<Result> {
-  const room = announced === undefined ? undefined : reservation.takeInTurn(announced, signal);
+  const room = announced === undefined ? undefined : reservation.takeInTurn(announced, { signal, waitMsMax: roomMs });
   return room ? room.then(read) : read();
 }
 
@@ -80,7 +83,7 @@ export function readPieces(
 ): Promise<void> {
   const announced = checkHead(request, limits.bytesMax ?? BODY_BYTES_MAX);
   let left = announced;
-  return takeAnnounced(announced, { signal, reservation }, () =>
+  return takeAnnounced(announced, { signal, reservation, limits }, () =>
     receive(request, {
       signal,
       limits,

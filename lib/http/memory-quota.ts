@@ -3,15 +3,13 @@
 import { fault } from '../base/faults.ts';
 import type { AnswerQuota } from '../stream/answer-memory.ts';
 import { AnswerQueue } from './answer-queue.ts';
-import { BodyQueue } from './body-queue.ts';
+import { BodyQueue, type BodyWait } from './body-queue.ts';
 
 interface QuotaLimits {
   /** For the whole process. */
   readonly bytesMax: number;
   /** Per owner, such as a key. */
   readonly ownerBytesMax: number;
-  /** How long a body waits for room. */
-  readonly waitMsMax?: number;
 }
 
 export interface MemoryQuota extends AnswerQuota {
@@ -29,7 +27,7 @@ export interface MemoryReservation {
    * Like `take`, for a body of which nothing has been read. Returns a promise if it has to wait for room, which rejects
    * with a 503 fault if there is none in time, or with the signal's reason.
    */
-  takeInTurn(bytes: number, signal: AbortSignal): Promise<void> | undefined;
+  takeInTurn(bytes: number, wait: BodyWait): Promise<void> | undefined;
   /** Throws the fault that `takeInTurn` would throw at once; takes nothing. */
   check(bytes: number): void;
   /** Like `take`, for bytes that can be released separately; undefined if there is no room. */
@@ -42,10 +40,9 @@ export interface MemoryReservation {
 export const SMALL_BYTES = 64 * 1024;
 /** This fraction of the memory is kept for small reservations. */
 const SMALL_FRACTION = 1 / 8;
-const WAIT_MS_MAX = 10_000;
 
-export function createMemoryQuota({ bytesMax, ownerBytesMax, waitMsMax = WAIT_MS_MAX }: QuotaLimits): MemoryQuota {
-  const bodies = new BodyQueue(waitMsMax);
+export function createMemoryQuota({ bytesMax, ownerBytesMax }: QuotaLimits): MemoryQuota {
+  const bodies = new BodyQueue();
   const owners = new Map<string, number>();
   const largeMax = bytesMax * (1 - SMALL_FRACTION);
   let used = 0;
@@ -104,10 +101,10 @@ class OpenReservation implements MemoryReservation {
     if (!this.#hold(bytes)) throw fault('no_room');
   }
 
-  takeInTurn(bytes: number, signal: AbortSignal): Promise<void> | undefined {
+  takeInTurn(bytes: number, wait: BodyWait): Promise<void> | undefined {
     if (this.#hold(bytes)) return undefined;
     this.check(bytes);
-    return this.#pool.bodies.wait({ owner: this.#owner, hold: () => this.#hold(bytes) }, signal);
+    return this.#pool.bodies.wait({ owner: this.#owner, hold: () => this.#hold(bytes) }, wait);
   }
 
   check(bytes: number): void {

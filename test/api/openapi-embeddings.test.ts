@@ -22,7 +22,7 @@ describe('the API document of embeddings', () => {
     gateway = await startGateway({
       catalog: embeddingCatalog(upstream.url),
       env,
-      timings: { bodyLimits: { idleMs: 500 } },
+      timings: { bodyLimits: { idleMs: 500, roomMs: 100 } },
     });
     api = readDocument((await send(`${gateway.url}/openapi.json`)).json);
   });

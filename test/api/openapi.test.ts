@@ -60,7 +60,7 @@ describe('the API document', () => {
     gateway = await startGateway({
       catalog: chatCatalog(upstream.url, { smart }),
       env,
-      timings: { bodyLimits: { idleMs: 500 } },
+      timings: { bodyLimits: { idleMs: 500, roomMs: 100 } },
     });
     api = readDocument((await send(`${gateway.url}/openapi.json`)).json);
   });

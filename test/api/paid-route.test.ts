@@ -81,10 +81,10 @@ describe('paid route', () => {
       const reservation = quota.reserve('key');
       reservation.take(held);
       const waiting = new AbortController();
-      for (let at = 0; isCrowded && at < 100; at += 1) {
+      for (let at = 0; isCrowded && at < 50; at += 1) {
         quota
           .reserve('key')
-          .takeInTurn(BODY_BYTES_MAX, waiting.signal)
+          .takeInTurn(BODY_BYTES_MAX, { signal: waiting.signal, waitMsMax: 1000 })
           ?.catch(() => undefined);
       }
       const idempotency = isKnown ? ({ isKnown: async () => true } as PaidRequest['idempotency']) : undefined;

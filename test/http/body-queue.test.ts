@@ -11,17 +11,18 @@ const MIB = 1024 * 1024;
 
 describe('bodies that wait for memory', () => {
   const { signal } = new AbortController();
+  const briefly = { signal, waitMsMax: 50 };
   let quota: MemoryQuota;
   let admitted: string[];
 
   beforeEach(() => {
-    quota = createMemoryQuota({ bytesMax: 8 * MIB, ownerBytesMax: 4 * MIB, waitMsMax: 50 });
+    quota = createMemoryQuota({ bytesMax: 8 * MIB, ownerBytesMax: 4 * MIB });
     admitted = [];
   });
 
   function wait(name: string, owner: string, mib: number): { share: MemoryReservation; done: Promise<unknown> } {
     const share = quota.reserve(owner);
-    const done = Promise.resolve(share.takeInTurn(mib * MIB, signal)).then(
+    const done = Promise.resolve(share.takeInTurn(mib * MIB, briefly)).then(
       () => void admitted.push(name),
       (error: unknown) => void admitted.push(`${name}: ${isFault(error) && error.data?.code}`),
     );
@@ -63,12 +64,12 @@ describe('bodies that wait for memory', () => {
     quota.reserve('b').take(2 * MIB);
     const queue = (owner: string) => Array.from({ length: 50 }, (_, at) => wait(`${owner}${at}`, owner, 2));
     const waiting = queue('a');
-    expect(() => quota.reserve('a').takeInTurn(2 * MIB, signal)).to.throw('Too many large requests');
+    expect(() => quota.reserve('a').takeInTurn(2 * MIB, briefly)).to.throw('Too many large requests');
     expect(() => quota.reserve('a').check(2 * MIB)).to.throw('Too many large requests');
     waiting.push(...queue('b'));
-    expect(() => quota.reserve('c').takeInTurn(2 * MIB, signal)).to.throw('Too many large requests');
+    expect(() => quota.reserve('c').takeInTurn(2 * MIB, briefly)).to.throw('Too many large requests');
     // Whoever fits need not wait.
-    expect(quota.reserve('c').takeInTurn(MIB, signal)).to.equal(undefined);
+    expect(quota.reserve('c').takeInTurn(MIB, briefly)).to.equal(undefined);
     await Promise.all(waiting.map(({ done }) => done));
     const refused = (owner: string) => Array.from({ length: 50 }, (_, at) => `${owner}${at}: no_room`);
     expect(admitted).to.deep.equal([...refused('a'), ...refused('b')]);
@@ -110,7 +111,7 @@ describe('bodies that wait for memory', () => {
       ending.abort(reason);
       expect(await reading.catch((error: unknown) => error)).to.equal(reason);
       expect(quota.used()).to.equal(4 * MIB);
-      expect(() => quota.reserve('b').takeInTurn(4 * MIB + 1, signal)).to.throw('Too many large requests');
+      expect(() => quota.reserve('b').takeInTurn(4 * MIB + 1, briefly)).to.throw('Too many large requests');
     });
   });
 });

@@ -326,7 +326,7 @@ describe('body', () => {
 
   describe('and its memory reservation', () => {
     const room = (bytesMax: number) => {
-      budget = createMemoryQuota({ bytesMax: 2 * bytesMax, ownerBytesMax: bytesMax, waitMsMax: 100 });
+      [budget, limits] = [createMemoryQuota({ bytesMax: 2 * bytesMax, ownerBytesMax: bytesMax }), { roomMs: 100 }];
     };
 
     it('reserves the announced length before it arrives', async () => {
