@@ -59,7 +59,12 @@ export async function openPages({ isPaid = true } = {}): Promise<Pages> {
       upstreams: new Map(),
       switchedOff: new Map(),
     }),
-    catalogEditor: { keepsSecrets: false, history: async () => [], failure: async () => undefined },
+    catalogEditor: {
+      keepsSecrets: false,
+      read: async () => undefined,
+      history: async () => [],
+      failure: async () => undefined,
+    },
     mailer: undefined,
     alerts,
     payments: {
