@@ -143,6 +143,33 @@ describe('the rules of embeddings', () => {
     await gateway.checkMoney();
   });
 
+  it('keep the memory of their body for their texts while other bodies wait for it', async () => {
+    await open();
+    const mib = 1024 * 1024;
+    const rich = await gateway.account('20000');
+    const others = await Promise.all([1, 2, 3].map(() => gateway.account()));
+    // Announced, and never sent.
+    const announce = ({ key }: TestAccount, bytes: number) => {
+      const headers = { 'x-api-key': key, 'content-type': 'application/json', 'content-length': `${bytes}` };
+      const sent = request(gateway.url + EMBEDDINGS, { method: 'POST', agent: false, headers });
+      sent.on('error', () => undefined).flushHeaders();
+      return sent;
+    };
+    const held = others.slice(0, 2).map((other, at) => announce(other, (at === 0 ? 40 : 36) * mib));
+    const body = Buffer.from(JSON.stringify({ model: 'embed-a', input: Array(1200).fill('word '.repeat(1000)) }));
+    const embedding = announce(rich, body.length);
+    const answered = readHead(embedding);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    held.push(announce(others[2] as TestAccount, 7 * mib));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    embedding.end(body);
+    const response = await answered;
+    for (const sent of held) sent.destroy();
+    response.resume();
+    expect(response.statusCode).to.equal(200);
+    await gateway.checkMoney();
+  });
+
   it('tell the operator of an account that an upstream refuses, and the client nothing of it', async () => {
     await open();
     upstream.behave(answerStatus(401, { error: { message: 'Incorrect API key provided: up-secret-key-1' } }));

@@ -34,10 +34,12 @@ async function answer(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
     format: 'embedding',
     admit: (bytes) => admitBody(paid, bytes, LEAST),
     // Without its texts a long request says nothing about them, but has their estimate.
-    inspectHead: async (head) => void (await admit(paid, head)),
+    inspectHead: async (head) => void (await admit(paid, findModel(paid, head), head)),
   });
-  const { model, estimate } = await admit(paid, request);
+  const model = findModel(paid, request);
+  // Before anything else is awaited: bodies wait for the memory that has become free.
   reserveMemory(reservation, request, model);
+  const estimate = await admit(paid, model, request);
   const holder = await confirmHolder(paid, services.holders);
   refuseModel(holder.limits, model);
   const context = {
@@ -48,19 +50,18 @@ async function answer(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
   return answered ? answerPieces(paid, renderReply(answered, model, request.encoding)) : h.abandon;
 }
 
-interface Admitted {
-  readonly model: EmbeddingModel;
-  readonly estimate: EmbeddingEstimate;
+/** The requested model, if it takes the request. */
+function findModel({ services, holder }: PaidRequest, request: EmbeddingRequest): EmbeddingModel {
+  const model = findEmbeddingModel(chooseCatalog(services.catalog(), holder), request.model, holder.limits);
+  refuseUnsuitable(model, request);
+  return model;
 }
 
-/** The requested model, if it takes the request, and the wallet can pay for it now. */
-async function admit(paid: PaidRequest, request: EmbeddingRequest): Promise<Admitted> {
-  const catalog = chooseCatalog(paid.services.catalog(), paid.holder);
-  const model = findEmbeddingModel(catalog, request.model, paid.holder.limits);
-  refuseUnsuitable(model, request);
+/** Refuses a request that the wallet cannot pay now. */
+async function admit(paid: PaidRequest, model: EmbeddingModel, request: EmbeddingRequest): Promise<EmbeddingEstimate> {
   const estimate = request.estimate ?? (await estimateInputs(request));
   await refuseTooExpensive(paid, { kind: 'embedding', amount: computeEmbeddingHold(model, estimate) });
-  return { model, estimate };
+  return estimate;
 }
 
 const NUMBER_BYTES = Float32Array.BYTES_PER_ELEMENT;
