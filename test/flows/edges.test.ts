@@ -30,7 +30,11 @@ describe('edges', () => {
   before(async () => {
     upstream = await startUpstream();
     upstream.behave(chatAnswer('Hello.'));
-    gateway = await startGateway({ catalog: chatCatalog(upstream.url), env: { CLIENT_STALL_MS: '600' } });
+    gateway = await startGateway({
+      catalog: chatCatalog(upstream.url),
+      env: { CLIENT_STALL_MS: '600' },
+      timings: { bodyLimits: { roomMs: 200 } },
+    });
   });
   afterEach(async () => {
     for (const socket of sockets.splice(0)) socket.destroy();
@@ -128,8 +132,8 @@ describe('edges', () => {
         expect(calls.slice(0, 2).map(({ text }) => text())).to.deep.equal(['', '']);
         const body = ask('x'.repeat(60_000));
         expect((await send(gateway.url + path, { key: accounts[4]?.key as string, body })).status).to.equal(200);
-        // The room is looked at before the wallet, and the length before the room.
-        expect(await open(head(path, await gateway.account('0'), length)).status()).to.equal(503);
+        // The wallet is looked at before a body waits for room, and its length before the wallet.
+        expect(await open(head(path, await gateway.account('0'), length)).status()).to.equal(402);
         const endless = `content-length: ${10 ** 12}`;
         expect(await open(head(path, accounts[4] as TestAccount, endless)).status()).to.equal(413);
       });

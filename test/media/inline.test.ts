@@ -86,15 +86,15 @@ describe('media inline images', () => {
     expect(['', 'data', ' data:', 'https://data:1/', 'xdata:'].some(isDataUri)).to.equal(false);
   });
 
-  it('splits a data URI of anything into its media type and its base64', () => {
-    const rows: readonly (readonly [text: string, mediaType: string, base64: string])[] = [
-      ['data:audio/wav;base64,UklG', 'audio/wav', 'UklG'],
-      ['DATA:Application/PDF;name=a.pdf;BASE64,JVBE', 'application/pdf', 'JVBE'],
-      ['data:;base64,', '', ''],
-      ['data:text/plain;base64,a,b', 'text/plain', 'a,b'],
+  it('splits a data URI of anything into its media type with its parameters, and its base64', () => {
+    const rows: readonly (readonly [text: string, mediaType: string, parameters: string, base64: string])[] = [
+      ['data:audio/wav;base64,UklG', 'audio/wav', '', 'UklG'],
+      ['DATA:Application/PDF;name=a.pdf;BASE64,JVBE', 'application/pdf', ';name=a.pdf', 'JVBE'],
+      ['data:;base64,', '', '', ''],
+      ['data:text/plain;base64,a,b', 'text/plain', '', 'a,b'],
     ];
-    for (const [text, mediaType, base64] of rows) {
-      expect(splitDataUri(text, field), text).to.deep.equal({ mediaType, base64 });
+    for (const [text, mediaType, parameters, base64] of rows) {
+      expect(splitDataUri(text, field), text).to.deep.equal({ mediaType, parameters, base64 });
     }
     for (const text of ['', 'UklG', 'data:', 'data:audio/wav,UklG', ' data:a/b;base64,UklG', 'data:a/b;base64UklG']) {
       expect(
