@@ -380,13 +380,13 @@ export class Guard implements Transform<ProviderPart | ErrorPart, StreamPart> {
     }
     const { sequence, ...finish } = this.#finish;
     const reason = settleReason(finish, this.#hasTools);
-    this.#emit({ ...finish, reason, ...(this.#isStop(this.#finish) && { sequence }) });
+    this.#emit({ ...finish, reason, ...(reason === 'stop' && this.#isStop(sequence) && { sequence }) });
     return this.#passed;
   }
 
   /** Some upstreams have stop strings of their own. */
-  #isStop({ reason, sequence }: FinishPart): boolean {
-    return reason === 'stop' && sequence !== undefined && this.#options.stops?.includes(sequence) === true;
+  #isStop(sequence: string | undefined): boolean {
+    return sequence !== undefined && this.#options.stops?.includes(sequence) === true;
   }
 
   /** Blocks that the upstream left open end with the answer. */

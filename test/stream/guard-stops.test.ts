@@ -15,4 +15,11 @@ describe('guard of stop strings', () => {
     expect(end('stop', 'END')).to.deep.equal({ type: 'finish', reason: 'stop' });
     expect(end('length', 'END', ['END'])).to.deep.equal({ type: 'finish', reason: 'length' });
   });
+
+  it('drops it after a tool call, which the client has to run', () => {
+    const guard = new Guard({ outputMax: Number.POSITIVE_INFINITY, toolNames: ['f'], stops: ['</tool_call>'] });
+    const call = { type: 'block-start', index: 0, block: { type: 'tool', id: 'c', name: 'f' } } as const;
+    guard.push([START, call, delta('{}'), CLOSE, { type: 'finish', reason: 'stop', sequence: '</tool_call>' }]);
+    expect(guard.end().at(-1)).to.deep.equal({ type: 'finish', reason: 'tool' });
+  });
 });
