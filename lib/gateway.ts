@@ -12,7 +12,7 @@ import { createThrottle } from './api/throttle.ts';
 import { HOUR_MS } from './base/durations.ts';
 import { buildLoopbackUrl } from './base/network.ts';
 import { createStorePing } from './calls/readiness.ts';
-import type { CreateTransform } from './calls/text/pipeline.ts';
+import { type CreateTransform, refuseWrongOptions } from './calls/text/embedder-transform.ts';
 import type { OnPluginError } from './calls/upstreams.ts';
 import { createCatalogEditor } from './catalog/editor.ts';
 import { createCatalogHistory } from './catalog/history.ts';
@@ -50,7 +50,7 @@ import { closeAll, endCalls, endLedger, once } from './start/shutdown.ts';
 import { openServiceStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
 
-export type { CreateTransform } from './calls/text/pipeline.ts';
+export type { CreateTransform } from './calls/text/embedder-transform.ts';
 export type { StreamPart } from './stream/part.ts';
 export type { Transform } from './stream/pipeline.ts';
 
@@ -125,6 +125,7 @@ export interface GatewayOptions {
  * Rejects with an `OperatorError` for what an operator can put right, and with a `StoreError` if the store does not answer.
  */
 export async function createGateway(config: Config, log: Log, options: GatewayOptions = {}): Promise<Gateway> {
+  refuseWrongOptions(options, ['timings', 'member', 'transforms', 'store', 'onRequestEnd']);
   const { timings = {}, member, transforms = [], onRequestEnd } = options;
   const store = options.store ?? (await openServiceStore(config));
   try {

@@ -4,8 +4,8 @@ import { createRouteHealth, type RouteChange, type RouteHealth } from '../calls/
 import { createImageEngine } from '../calls/images/engine.ts';
 import { createPaidCalls } from '../calls/paid.ts';
 import type { TextTimeouts } from '../calls/text/attempt.ts';
+import type { CreateTransform } from '../calls/text/embedder-transform.ts';
 import { createTextEngine } from '../calls/text/engine.ts';
-import type { CreateTransform } from '../calls/text/pipeline.ts';
 import { countPluginErrors, listUpstreamHealth } from '../calls/upstreams.ts';
 import { openVideos, type VideoSettings } from '../calls/videos/open.ts';
 import type { LiveCatalog } from '../catalog/live.ts';

@@ -1,6 +1,9 @@
 // The steps that an embedder adds to the way of every answer; the first is the example of docs/architecture.md.
 import { expect } from 'chai';
-import type { StreamPart, Transform } from '../../lib/gateway.ts';
+import { OperatorError } from '../../lib/base/operator-error.ts';
+import { readConfig } from '../../lib/config.ts';
+import { createGateway, type StreamPart, type Transform } from '../../lib/gateway.ts';
+import { createLog } from '../../lib/http/log.ts';
 import { ask, CHAT, DIALECTS, joinText, parseEvents, readResponseText, send } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
@@ -67,6 +70,19 @@ describe('transforms of an embedder', () => {
     const { key } = await gateway.account();
     const { json } = await send(gateway.url + CHAT, { key, body: ask('hi') });
     expect(json.usage).to.include({ prompt_tokens: 7, completion_tokens: 400 });
+  });
+
+  it('are refused before the start where they are no functions, and so are misspelt options', async () => {
+    const config = readConfig({ DATABASE_URL: 'sqlite:/nowhere/tollgate.db' });
+    const log = createLog({ level: 'silent', keyPrefix: config.keyPrefix });
+    for (const [options, says] of [
+      [{ transforms: [{ push: () => [] }] }, '`transforms` must be a list of functions'],
+      [{ transform: [createShouter] }, 'there is no "transform"'],
+    ] as const) {
+      const error: unknown = await createGateway(config, log, options as object).catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(OperatorError);
+      expect(String(error)).to.include(says);
+    }
   });
 
   for (const when of ['made', 'called'] as const) {

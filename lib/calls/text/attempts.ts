@@ -16,8 +16,9 @@ import { type AttemptedCall, type AttemptOptions, TextAttempt, type TextTimeouts
 import { digestBeginnings } from './beginnings.ts';
 import { type CachedPrompt, type CachedPrompts, countAsRead } from './cached-prompts.ts';
 import { allowCalls, type Candidate, createCall } from './candidates.ts';
+import type { CreateTransform } from './embedder-transform.ts';
 import type { TextOutput } from './output.ts';
-import type { CreateTransform, TextPipeline } from './pipeline.ts';
+import type { TextPipeline } from './pipeline.ts';
 import type { InputEstimate, TextRequest } from './request.ts';
 import { releaseTextRequest } from './request-memory.ts';
 import { dropStates, hasStates, isRefusedForStates } from './states.ts';

@@ -2,14 +2,11 @@
 import { Guard } from '../../stream/guard.ts';
 import type { GuardOptions } from '../../stream/guard-options.ts';
 import { Meter, type MeterOptions } from '../../stream/meter.ts';
-import type { StreamPart } from '../../stream/part.ts';
 import type { Transform } from '../../stream/pipeline.ts';
 import { Stops, type StopsOptions } from '../../stream/stops.ts';
 import { Delivery, type DeliveryListener, type DeliveryOptions } from './delivery.ts';
+import { type CreateTransform, createEmbedderTransform } from './embedder-transform.ts';
 import type { TextOutput } from './output.ts';
-
-/** Creates an embedder's transform for one answer; it gets every part between the guard and the delivery. */
-export type CreateTransform = () => Transform<StreamPart>;
 
 export interface TextPipelineOptions<Out> {
   readonly guard: GuardOptions;
@@ -37,7 +34,7 @@ export function createTextPipeline<Out>(options: TextPipelineOptions<Out>): Text
   const meter = new Meter(options.meter);
   const stops = options.stops && new Stops(options.stops);
   const delivery = new Delivery(options.delivery, options.listener);
-  const extra = options.extra.map((create) => create());
+  const extra = options.extra.map(createEmbedderTransform);
   const transforms = [guard, meter, stops, ...extra, delivery, renderer, sink].filter(
     (transform) => transform !== undefined,
   );
