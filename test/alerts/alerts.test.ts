@@ -102,7 +102,7 @@ for (const kind of longer([SQLITE], STORES)) {
       const english = await smtp.letterTo(ann.email);
       expect(english.head).to.contain('Subject: The balance is below 100.00 RUB');
       expect(english.text).to.contain(`https://gate.example/account/wallet?account=${account}`);
-      expect((await smtp.letterTo(bob.email)).text).to.contain('50,00 ₽');
+      expect((await smtp.letterTo(bob.email)).text).to.contain('50,00\u00a0₽');
       await applied(store, topup(account, 1000n * RUB));
       await alerts.checkAll();
       await spend(store, account, 1000);
