@@ -168,9 +168,14 @@ export function hasRecentCode({ signedIn, services }: UserVisit): boolean {
   return isProven(signedIn.session, services.now());
 }
 
-/** A link to a page of the same account, in the same language. */
-export function linkTo(visit: Visit & { readonly accounts?: OwnerVisit['accounts'] }, path: string): string {
-  const account = visit.query.get('account');
-  if (account === null || (visit.accounts?.length ?? 0) < 2) return path;
-  return `${path}${path.includes('?') ? '&' : '?'}account=${encodeURIComponent(account)}`;
+/**
+ * A link to a page of the same account, in the same language. It names the account to whoever has several, also the first
+ * of them: another role makes another one the first.
+ */
+export function linkTo(
+  { account, accounts = [] }: Visit & Partial<Pick<OwnerVisit, 'account' | 'accounts'>>,
+  path: string,
+): string {
+  if (!account || accounts.length < 2) return path;
+  return `${path}${path.includes('?') ? '&' : '?'}account=${encodeURIComponent(account.id)}`;
 }

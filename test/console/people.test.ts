@@ -36,6 +36,8 @@ describe('the people of an account', function () {
     await mail.stop();
   });
 
+  /** The account that a page shows. */
+  const selected = /(?<=<option value=")[^"]+(?=" selected)/;
   const members = () => test.store.users.listAccountMembers(account.id);
   const findId = async (email: string) => (await test.store.users.find(email))?.id ?? '';
   const invitations = () => test.store.sessions.listInvitations(account.id);
@@ -234,7 +236,6 @@ describe('the people of an account', function () {
     const bob = await setUpMember(test, { account: account.id, role: 'accountant' });
     const mine = await test.account();
     await test.store.users.join({ user: bob.id, account: mine.id, role: 'owner' });
-    const selected = /(?<=<option value=")[^"]+(?=" selected)/;
     for (const page of ['/account', '/account/keys', '/account/wallet'])
       expect(selected.exec((await bob.get(page)).text)?.[0], page).to.equal(mine.id);
     await setUpOwner(test, mine.id, newEmail('x'));
@@ -244,6 +245,20 @@ describe('the people of an account', function () {
     expect([status, headers.location]).to.deep.equal([303, `/account/statement?month=2026-10&account=${account.id}`]);
     expect((await bob.get('/account/people')).status).to.equal(403);
     expect((await bob.get(`/account/wallet?account=${mine.id}`)).status).to.equal(403);
+  });
+
+  it('of several accounts stay in that of the page when another becomes the first', async () => {
+    const bob = await setUpMember(test, { account: account.id, role: 'member' });
+    const joined = await test.account();
+    await test.store.users.join({ user: bob.id, account: joined.id, role: 'member' });
+    const page = (await bob.get('/account/keys')).text;
+    const shown = selected.exec(page)?.[0];
+    const [action = ''] = /(?<=<form method="post" action=")\/account\/keys(?:\?[^"]*)?(?=")/.exec(page) ?? [];
+    const other = shown === joined.id ? account.id : joined.id;
+    await test.store.users.setMembership({ user: bob.id, account: other, role: 'owner' }, Date.now());
+    expect(selected.exec((await bob.get('/account/keys')).text)?.[0]).to.equal(other);
+    expect((await bob.post(action, { ...formFields(page, action), name: 'mine' })).status).to.equal(200);
+    expect((await test.store.keys.list(`${shown}`)).map(({ name }) => name)).to.include('mine');
   });
 
   it('leave by typing the name of the account; members lose their keys, owners leave theirs', async () => {
