@@ -7,13 +7,14 @@ import { OperatorError } from '../base/operator-error.ts';
 import type { TextOutcome } from '../upstream/check/outcome.ts';
 import { parseRecording } from '../upstream/check/recording.ts';
 import { openStage } from '../upstream/check/stage.ts';
+import type { ProviderPlugin } from '../upstream/contract/provider.ts';
 import { loadPlugin } from '../upstream/host/loader.ts';
 import { scrub } from '../upstream/host/secret.ts';
 
 const ANSWER_MS = 120_000;
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Other headers belong to the connection, or name an account. */
+/** With those that the plugin names; others belong to the connection, or name an account. */
 const KEPT_HEADERS = ['content-type', 'location', 'retry-after', 'x-should-retry'];
 
 const SECRET_HEADERS = /^(authorization|.*-key|.*token.*|cookie)$/i;
@@ -52,7 +53,8 @@ function collect(line: string, lines: readonly string[]): readonly string[] {
 }
 
 async function record(template: string, options: RecordOptions): Promise<object> {
-  const { header, method, name, source, proxy, plugin } = options;
+  const { header, method, name, source, proxy } = options;
+  const plugin = options.plugin === undefined ? undefined : await loadPlugin(resolve(options.plugin));
   const secrets = new Set<string>();
   const url = fillIn(template, secrets);
   const headers = Object.fromEntries(header.map((line) => readHeader(line, secrets)));
@@ -65,7 +67,7 @@ async function record(template: string, options: RecordOptions): Promise<object>
     name,
     source: source ?? scrub(url.split('?')[0] as string, found),
     about: `Recorded on ${new Date().toISOString().slice(0, 10)}.`,
-    reply: describeReply(answer, found),
+    reply: describeReply(answer, found, listOwnHeaders(plugin)),
   };
   const expect = plugin === undefined ? { finish: 'stop', text: '' } : await observe(recording, plugin);
   return { ...recording, expect };
@@ -133,8 +135,18 @@ async function ask({ url, method, headers, body, proxy }: Asking): Promise<Answe
   return { status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks), broken };
 }
 
-function describeReply({ status, headers, body, broken }: Answer, secrets: readonly string[]): object {
-  const kept = KEPT_HEADERS.filter((name) => headers[name] !== undefined);
+/** The headers that the plugin reads: of limits, and of a refusal's code. */
+function listOwnHeaders({ limitHeaders = [], faultHeader }: Partial<ProviderPlugin> = {}): readonly string[] {
+  const names = limitHeaders.flatMap(({ remaining, reset }) => [remaining, reset]);
+  return faultHeader === undefined ? names : [...names, faultHeader];
+}
+
+function describeReply(
+  { status, headers, body, broken }: Answer,
+  secrets: readonly string[],
+  ownHeaders: readonly string[],
+): object {
+  const kept = [...new Set([...KEPT_HEADERS, ...ownHeaders])].filter((name) => headers[name] !== undefined);
   const text = scrub(body.toString('utf8'), secrets);
   const isText = Buffer.from(body.toString('utf8')).equals(body);
   const bytes = Buffer.from(scrub(body.toString('latin1'), secrets), 'latin1');
@@ -146,15 +158,14 @@ function describeReply({ status, headers, body, broken }: Answer, secrets: reado
   };
 }
 
-/** What a folder's plugin makes of the recording, as an expectation. */
-async function observe(recording: object, folder: string): Promise<object> {
-  const plugin = await loadPlugin(resolve(folder));
+/** What the plugin makes of the recording, as an expectation. */
+async function observe(recording: object, plugin: ProviderPlugin): Promise<object> {
   const complete = parseRecording({ ...recording, expect: { finish: 'stop' } }, 'the recording');
   const stage = await openStage(plugin, {});
   try {
     const outcome = (await stage.run(complete)) as TextOutcome;
-    const { text, finish, usage, reasoning, states, citations, images, fault } = outcome;
-    if (fault !== undefined) return { text, fault };
+    const { text, finish, usage, reasoning, states, citations, images, fault, about } = outcome;
+    if (fault !== undefined) return { text, fault, ...(about !== undefined && { about }) };
     return {
       text,
       finish,

@@ -1,6 +1,9 @@
 import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
@@ -11,6 +14,20 @@ import { PNG } from '../../media/sample-images.ts';
 const OPENAI = fileURLToPath(new URL('../../../providers/openai-compatible', import.meta.url));
 
 const KEY = 'sk-recorded-1234567890';
+
+const ACME = `export default {
+  contract: 2,
+  name: 'acme',
+  settings: (_joi, account) => account('https://api.acme.example/v1'),
+  faultWords: { content: 'rude' },
+  faultHeader: 'x-code',
+  limitHeaders: [{ remaining: 'x-left', reset: 'x-more-at' }],
+  create: (settings, host) => ({
+    text: (_call, signal) =>
+      host.answer(settings.baseUrl, { method: 'POST', auth: host.bearer, body: '{}', signal }, { take() {} }),
+  }),
+};
+`;
 
 describe('recorder of answers', () => {
   let server: Server;
@@ -105,6 +122,21 @@ describe('recorder of answers', () => {
     };
     const { stdout } = await record([`${origin}/v1/chat/completions`, '--plugin', OPENAI]);
     expect(JSON.parse(stdout)[0].expect.images).to.deep.equal([{ type: 'png', size: PNG.length }]);
+  });
+
+  it('keeps the headers that the plugin reads, and says why a request is refused', async () => {
+    const folder = join(mkdtempSync(join(tmpdir(), 'record-')), 'acme');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'index.ts'), ACME);
+    answer = (response) => {
+      response.writeHead(400, { 'x-left': '7', 'x-more-at': '1s', 'x-code': 'rude', 'x-organization': 'org-1' });
+      response.end('{}');
+    };
+    const { stdout } = await record([`${origin}/v1/generate`, '--plugin', folder]);
+    rmSync(dirname(folder), { recursive: true });
+    const [{ reply, expect: seen }] = JSON.parse(stdout);
+    expect(reply.headers).to.deep.equal({ 'x-left': '7', 'x-more-at': '1s', 'x-code': 'rude' });
+    expect(seen).to.deep.equal({ text: '', fault: 'request', about: 'content' });
   });
 
   const mistakes: readonly (readonly [what: string, args: readonly string[], words: string])[] = [
