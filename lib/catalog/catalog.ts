@@ -13,6 +13,7 @@ import {
   type ModelType,
   type OpenUpstream,
   type TextModel,
+  warnOfUnableRoutes,
 } from './model.ts';
 import type { PricesBefore, StatedPrice } from './pricing.ts';
 import { describeMissingRate, findRatesInForce } from './rates.ts';
@@ -82,7 +83,7 @@ export function buildCatalog(
   { now = Date.now(), pricesBefore = new Map() }: BuildOptions = {},
 ): Catalog {
   const problems: string[] = [];
-  const warnings: string[] = [];
+  const warnings = [...warnOfUnableRoutes(file.models, upstreams)];
   const rates = findRatesInForce(file.rates ?? {}, now);
   checkRoutes(file, rates, problems);
   const { pricing } = file;

@@ -150,6 +150,18 @@ function buildRoutes(model: ModelEntry, { upstreams, rates }: ModelSurroundings)
   });
 }
 
+/** Warnings of routes that are left out, because the plugin of their upstream does something else. */
+export function warnOfUnableRoutes(
+  models: readonly ModelEntry[],
+  upstreams: ModelSurroundings['upstreams'],
+): readonly string[] {
+  return models.flatMap(({ id, type, off, routes }) => {
+    const unable = routes.filter(({ upstream }) => upstreams.get(upstream)?.provider[CAPABILITIES[type]] === undefined);
+    const names = off ? [] : unable.map(({ upstream }) => upstream).filter((upstream) => upstreams.has(upstream));
+    return names.map((upstream) => `model ${id}: the plugin of its upstream ${upstream} has no models of type ${type}`);
+  });
+}
+
 interface Costs {
   readonly cost: PinnedCost | undefined;
   /** What `order: price` compares; routes of unknown cost come last, as listed. */

@@ -17,6 +17,18 @@ describe('catalog', () => {
     return says.replaceAll(FILE, '');
   };
 
+  it('warns of a route whose plugin has no models of its type', () => {
+    const upstreams = { one: upstream(), two: upstream() };
+    const routes = ['one', 'two'].map((on) => ({ upstream: on, model: 'm' }));
+    const content = catalogOf({ upstreams, models: [{ ...TEXT, routes }] });
+    const draws = { image: () => undefined } as unknown as Provider;
+    const { models, warnings } = build(content, { one: ALL, two: draws });
+    expect((models[0] as TextModel).routes.map((route) => route.upstream)).to.deep.equal(['one']);
+    expect(warnings).to.deep.equal([`model ${TEXT.id}: the plugin of its upstream two has no models of type text`]);
+    const off = catalogOf({ upstreams, models: [{ ...TEXT, routes, off: true }] });
+    expect(build(off, { one: ALL, two: draws }).warnings).to.deep.equal([]);
+  });
+
   it('warns of a model of embeddings that takes tokens where an upstream does not', () => {
     const embeds = (embedsTokens: boolean) => ({ ...ALL, embed: () => undefined, embedsTokens }) as unknown as Provider;
     const routes = ['one', 'two'].map((on) => ({ upstream: on, model: 'm' }));
@@ -39,6 +51,7 @@ describe('catalog', () => {
   it('finds models with their prices by id and by alias', () => {
     const { models, byName, warnings } = build(
       catalogOf({ models: [{ ...TEXT, aliases: ['small', 's'] }, IMAGE, VIDEO] }),
+      { one: ALL },
     );
     const text = models[0] as TextModel;
     expect(text.price).to.deep.equal({ input: 40_000_000n, output: 240_500_000n });
@@ -222,6 +235,7 @@ describe('catalog', () => {
         defaults: { image: ['nothing', 'image-1'], edit: ['video-1', 'image-1'] },
         retired: { old: 'older', older: 'text-1', oldest: 'smart' },
       }),
+      { one: ALL },
     );
     expect(warnings).to.deep.equal([
       'vision: image-1 is not a model of type text',
