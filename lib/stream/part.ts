@@ -71,9 +71,6 @@ export interface BillingPart {
   readonly priceOutput: bigint;
 }
 
-/** The end as reported to the client. */
-export type ReplyFinishPart = FinishPart;
-
 export type StreamPart =
   | ReplyStartPart
   | ReplyBlockStartPart
@@ -84,6 +81,6 @@ export type StreamPart =
   | ReplyImagePart
   | HiddenPart
   | UsagePart
-  | ReplyFinishPart
+  | FinishPart
   | ErrorPart
   | BillingPart;

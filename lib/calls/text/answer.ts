@@ -6,7 +6,7 @@ import type { NewAttempt } from '../../money/attempt.ts';
 import type { Micro } from '../../money/money.ts';
 import { countHeldTokens, type Tokens, textCost } from '../../money/price.ts';
 import { MOVED_NAME, nameTokens } from '../../money/token-usage.ts';
-import type { ReplyFinishPart, StreamPart } from '../../stream/part.ts';
+import type { FinishPart, StreamPart } from '../../stream/part.ts';
 import type { CallContext } from '../context.ts';
 import type { Ending } from '../ending.ts';
 import type { PaidCall } from '../paid.ts';
@@ -23,7 +23,7 @@ export interface TextAnswerDue extends CallCost {
 }
 
 /** A class, because every open answer has one: closures would take three times the memory. */
-export class TextAnswer<Out> implements PaidCall<ReplyFinishPart, TextAnswerDue> {
+export class TextAnswer<Out> implements PaidCall<FinishPart, TextAnswerDue> {
   readonly terms: PaidCall<unknown>['terms'];
   readonly #prepared: PreparedCall<Out>;
   /** The tokens that the hold covers. */
@@ -58,7 +58,7 @@ export class TextAnswer<Out> implements PaidCall<ReplyFinishPart, TextAnswerDue>
   }
 
   /** Async, so that it rejects instead of throwing; it waits for nothing, which would take memory of every open stream. */
-  async ask(): Promise<Ending<ReplyFinishPart>> {
+  async ask(): Promise<Ending<FinishPart>> {
     const { request, output } = this.#prepared;
     output.sink.open();
     const attempts = new TextAttempts(this.#prepared, this.#limits);
@@ -75,7 +75,7 @@ export class TextAnswer<Out> implements PaidCall<ReplyFinishPart, TextAnswerDue>
   }
 
   /** Undefined if nothing is due. */
-  computeDue(ending: Ending<ReplyFinishPart>): TextAnswerDue | undefined {
+  computeDue(ending: Ending<FinishPart>): TextAnswerDue | undefined {
     const attempts = this.#attempts;
     const pipe = attempts?.pipe;
     return pipe && this.#isDue(ending, pipe) ? this.#bill(ending, attempts, pipe) : undefined;
@@ -86,7 +86,7 @@ export class TextAnswer<Out> implements PaidCall<ReplyFinishPart, TextAnswerDue>
     return type === 'finish' || type === 'gone' || (this.#prepared.output.live && delivery.begun);
   }
 
-  #bill(ending: Ending<ReplyFinishPart>, attempts: TextAttempts<Out>, pipe: TextPipeline): TextAnswerDue {
+  #bill(ending: Ending<FinishPart>, attempts: TextAttempts<Out>, pipe: TextPipeline): TextAnswerDue {
     const { model, context, request, smart } = this.#prepared;
     const { meter, stops } = pipe;
     const { tokens: counted, doubt } = attempts.count(ending, pipe);
@@ -107,7 +107,7 @@ export class TextAnswer<Out> implements PaidCall<ReplyFinishPart, TextAnswerDue>
   }
 
   /** The parts of a paid answer that are still to be written. */
-  complete(finish: ReplyFinishPart, bill: Tokens, paid: Settlement): readonly StreamPart[] {
+  complete(finish: FinishPart, bill: Tokens, paid: Settlement): readonly StreamPart[] {
     const pipe = this.#attempts?.pipe;
     assert(pipe, 'an answer comes from an attempt');
     return pipe.delivery.complete(finish, bill, { ...paid, price: this.#prepared.model.price });

@@ -3,7 +3,7 @@ import { fault } from '../../base/faults.ts';
 import type { Route } from '../../catalog/model.ts';
 import { rejectOnAbort } from '../../media/deadline.ts';
 import type { PromptTokens } from '../../money/price.ts';
-import type { ErrorPart, ReplyFinishPart } from '../../stream/part.ts';
+import type { ErrorPart, FinishPart } from '../../stream/part.ts';
 import { pipeline } from '../../stream/pipeline.ts';
 import type { ProviderPart, TextCall } from '../../upstream/contract/provider.ts';
 import { toClientFault } from '../../upstream/host/client-fault.ts';
@@ -103,11 +103,11 @@ export class TextAttempt<Out> implements Watched, DeliveryListener {
   }
 
   /** Never rejects. Unhandled errors of the plugin are attributed by the async context that it starts in. */
-  start(route: Route): Promise<Ending<ReplyFinishPart>> {
+  start(route: Route): Promise<Ending<FinishPart>> {
     return runPlugin(this.run, () => this.#answer(route));
   }
 
-  async #answer(route: Route): Promise<Ending<ReplyFinishPart>> {
+  async #answer(route: Route): Promise<Ending<FinishPart>> {
     const signal = this.#signal;
     signal.addEventListener('abort', this.#onAbort);
     if (signal.aborted) this.#onAbort();
@@ -199,7 +199,7 @@ function openText(route: Route, asked: ReturnType<AttemptedCall['createCall']>, 
 }
 
 /** An answer that had its terminal signal is complete, whatever happened afterwards. */
-function concludeAttempt({ delivery }: TextPipeline, signal: AbortSignal): Ending<ReplyFinishPart> {
+function concludeAttempt({ delivery }: TextPipeline, signal: AbortSignal): Ending<FinishPart> {
   const { ending } = delivery;
   if (ending?.type === 'finish') return { type: 'finish', result: ending };
   if (signal.aborted) return toAbortEnding(signal);

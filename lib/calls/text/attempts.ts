@@ -6,7 +6,7 @@ import type { NewAttempt } from '../../money/attempt.ts';
 import type { Micro } from '../../money/money.ts';
 import { type PromptTokens, type Tokens, textCost } from '../../money/price.ts';
 import { nameTokens } from '../../money/token-usage.ts';
-import type { ReplyFinishPart } from '../../stream/part.ts';
+import type { FinishPart } from '../../stream/part.ts';
 import { bookAttempt } from '../attempts.ts';
 import type { CallContext } from '../context.ts';
 import type { Ending } from '../ending.ts';
@@ -69,7 +69,7 @@ interface CountedAnswer {
 const NONE: readonly NewAttempt[] = [];
 
 /** A class, because every open answer has one: closures would take three times the memory. */
-export class TextAttempts<Out> implements RoutesOptions<Candidate, ReplyFinishPart>, AttemptedCall {
+export class TextAttempts<Out> implements RoutesOptions<Candidate, FinishPart>, AttemptedCall {
   readonly deadline: number;
   /** The attempts that have ended. */
   booked: readonly NewAttempt[] = NONE;
@@ -124,7 +124,7 @@ export class TextAttempts<Out> implements RoutesOptions<Candidate, ReplyFinishPa
     return this.#asked?.model;
   }
 
-  attempt(candidate: Candidate, onFirst: () => void): Promise<Ending<ReplyFinishPart>> {
+  attempt(candidate: Candidate, onFirst: () => void): Promise<Ending<FinishPart>> {
     // Each attempt starts its own heartbeats: otherwise the silence between two attempts could be too long.
     if (this.#asked !== undefined) this.#prepared.output.sink.keepAlive();
     this.#asked = candidate;
@@ -134,7 +134,7 @@ export class TextAttempts<Out> implements RoutesOptions<Candidate, ReplyFinishPa
     return this.#attempt.start(candidate.route);
   }
 
-  onEnded(ending: Ending<ReplyFinishPart>): void {
+  onEnded(ending: Ending<FinishPart>): void {
     if (!this.#attempt || !this.#asked) return;
     const { run, startedAt, firstAt, pipe } = this.#attempt;
     const counted = countAnswer(ending, pipe);
@@ -152,7 +152,7 @@ export class TextAttempts<Out> implements RoutesOptions<Candidate, ReplyFinishPa
   }
 
   /** Once: without the states of earlier answers, if they are what the upstream refuses. */
-  mendsRequest(ending: Ending<ReplyFinishPart>): boolean {
+  mendsRequest(ending: Ending<FinishPart>): boolean {
     if (this.#dropsStates || this.isCommitted() || !isRefusedForStates(ending)) return false;
     this.#dropsStates = hasStates(this.#prepared.request.messages);
     return this.#dropsStates;

@@ -5,7 +5,7 @@ import type { Route, TextModel } from '../../catalog/model.ts';
 import { capOutput } from '../../catalog/text-facts.ts';
 import { type KeyLimits, NO_LIMITS } from '../../money/key-limits.ts';
 import type { CallsAllowed } from '../../stream/guard-options.ts';
-import type { ReplyFinishPart } from '../../stream/part.ts';
+import type { FinishPart } from '../../stream/part.ts';
 import type { TextCall } from '../../upstream/contract/provider.ts';
 import { moveSystemMessages } from '../../upstream/formats/system-messages.ts';
 import type { Ending } from '../ending.ts';
@@ -156,7 +156,7 @@ function fitMessages(request: TextRequest, abilities: RouteAbilities): TextReque
 }
 
 /** Why no vision model answered: what the client can fix is passed on unchanged. */
-export function asVisionFailure(ending: Ending<ReplyFinishPart>): Ending<ReplyFinishPart> {
+export function asVisionFailure(ending: Ending<FinishPart>): Ending<FinishPart> {
   if (ending.type !== 'error' || ending.fault.data?.retryable === false) return ending;
   return { type: 'error', fault: fault('vision_unavailable', {}, ending.fault.cause) };
 }

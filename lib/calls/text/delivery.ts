@@ -3,7 +3,7 @@
 import type { SmartRouting } from '../../base/smart-tiers.ts';
 import type { Settlement } from '../../ledger/ledger.ts';
 import { countPrompt, findRates, getRate, type PromptTokens, type TextPrice, type Tokens } from '../../money/price.ts';
-import type { ErrorPart, ReplyFinishPart, StreamPart } from '../../stream/part.ts';
+import type { ErrorPart, FinishPart, StreamPart } from '../../stream/part.ts';
 import type { Transform } from '../../stream/pipeline.ts';
 import { splitIntoChunks } from './chunks.ts';
 
@@ -41,7 +41,7 @@ export class Delivery implements Transform<StreamPart> {
   /** True once text, or an image, has arrived. */
   hasText = false;
   /** How the answer ended; undefined as long as it has not. */
-  ending: ReplyFinishPart | ErrorPart | undefined;
+  ending: FinishPart | ErrorPart | undefined;
   readonly #options: DeliveryOptions;
   readonly #listener: DeliveryListener;
   /** What is held back until the first fragment. */
@@ -92,11 +92,7 @@ export class Delivery implements Transform<StreamPart> {
   }
 
   /** The end of a paid answer: what its output still has to write. */
-  complete(
-    finish: ReplyFinishPart,
-    usage: Tokens,
-    paid: Settlement & { readonly price: TextPrice },
-  ): readonly StreamPart[] {
+  complete(finish: FinishPart, usage: Tokens, paid: Settlement & { readonly price: TextPrice }): readonly StreamPart[] {
     if (!this.begun && this.#early.length === 0) {
       this.#early = [
         { type: 'block-start', index: 0, block: { type: 'text' } },

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { refundedFault } from '../../base/faults.ts';
 import { type Catalog, chooseCatalog } from '../../catalog/catalog.ts';
-import type { ReplyFinishPart } from '../../stream/part.ts';
+import type { FinishPart } from '../../stream/part.ts';
 import type { CallContext } from '../context.ts';
 import type { PaidCalls, PaidEnding } from '../paid.ts';
 import { TextAnswer, type TextAnswerDue } from './answer.ts';
@@ -61,7 +61,7 @@ const seesImages = ({ abilities }: Candidate): boolean => abilities.vision;
 function deliverEnding<Out>(
   answer: TextAnswer<Out>,
   output: TextOutput<Out>,
-  { ending, due, paid }: PaidEnding<ReplyFinishPart, TextAnswerDue>,
+  { ending, due, paid }: PaidEnding<FinishPart, TextAnswerDue>,
 ): void {
   if (ending.type === 'gone') return;
   if (ending.type === 'finish') {

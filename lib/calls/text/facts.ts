@@ -2,7 +2,7 @@
 
 import type { SmartRouting } from '../../base/smart-tiers.ts';
 import type { Usage } from '../../money/decide.ts';
-import type { ReplyFinishPart } from '../../stream/part.ts';
+import type { FinishPart } from '../../stream/part.ts';
 import type { Ending } from '../ending.ts';
 
 export interface AnswerFacts {
@@ -13,7 +13,7 @@ export interface AnswerFacts {
   /** The last model tried; undefined if none was. */
   readonly answered: string | undefined;
   readonly smart: SmartRouting | undefined;
-  readonly ending: Ending<ReplyFinishPart>;
+  readonly ending: Ending<FinishPart>;
 }
 
 /** `model_asked`, `model_answered`, `ended`, `smart_tier` and `smart_signals`, each only if it adds something. */

@@ -4,10 +4,10 @@ import { flattenString } from '../../../base/flat-string.ts';
 import { readArguments } from '../../../stream/arguments.ts';
 import type { CollectedBlock, CollectedImage, CollectedReply, CollectedText } from '../../../stream/collect.ts';
 import type {
+  FinishPart,
   FinishReason,
   ReplyBlock,
   ReplyBlockStartPart,
-  ReplyFinishPart,
   ReplyImagePart,
   ReplyStartPart,
   ReplyToolBlock,
@@ -126,7 +126,7 @@ class MessageRenderer implements Transform<StreamPart, string> {
     return startBlock(index, { type: 'redacted_thinking', data: signature });
   }
 
-  #finish(part: ReplyFinishPart): string {
+  #finish(part: FinishPart): string {
     const usage = messageUsage(this.#usage, this.#usageInHead);
     const delta = renderStopReason(part);
     return (
@@ -197,7 +197,7 @@ function renderMessageStart({ id, model, smart }: ReplyStartPart, usage: UsageCo
   };
 }
 
-function renderStopReason({ reason, sequence }: Pick<ReplyFinishPart, 'reason' | 'sequence'>): object {
+function renderStopReason({ reason, sequence }: Pick<FinishPart, 'reason' | 'sequence'>): object {
   if (sequence === undefined) return { stop_reason: STOP_REASONS[reason], stop_sequence: null };
   return { stop_reason: 'stop_sequence', stop_sequence: sequence };
 }
