@@ -64,7 +64,9 @@ describe('the startup report', () => {
     const port = await new Promise<number>((resolve) => {
       taken.listen(0, '127.0.0.1', () => resolve((taken.address() as { port: number }).port));
     });
-    const { code, stdout, stderr } = await spawnService({ ...home.env, SANDBOX: 'off', PORT: `${port}` }).exit;
+    // The log warns of the catalog.
+    const env = { ...home.env, SANDBOX: 'off', PORT: `${port}`, LOG_LEVEL: 'error' };
+    const { code, stdout, stderr } = await spawnService(env).exit;
     taken.close();
     expect([code, stdout]).to.deep.equal([1, '']);
     expect(stderr).to.match(/^tollgate: Cannot listen on 127\.0\.0\.1:\d+ \(PORT\): the port is in use\n$/);

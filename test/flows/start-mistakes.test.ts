@@ -233,7 +233,7 @@ const mistakes: readonly Mistake[] = [
   {
     name: 'a port in use',
     spawned: longer(false, true),
-    env: () => ({ PORT: String(taken) }),
+    env: () => ({ PORT: String(taken), LOG_LEVEL: 'error' }),
     says: /^Cannot listen on 127\.0\.0\.1:\d+ \(PORT\): the port is in use$/,
   },
   {
