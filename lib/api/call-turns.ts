@@ -1,5 +1,6 @@
 // The calls of a key, and of an account, that run at once: those of this process enter in order before their body is
 // read, so that only few try for a place among those of all processes (`call-places.ts`), which keeps the limit.
+import { waitForTurn } from '../base/wait-for-turn.ts';
 import { type CallLimited, getCallCounts } from '../ledger/caps.ts';
 import type { RequestLimits } from '../money/request-limits.ts';
 import { type CallPlaces, createCallPlaces, tooManyCalls, WAITING_MAX } from './call-places.ts';
@@ -92,26 +93,13 @@ interface Wait {
 
 function waitInLane({ waiting }: Lane, { atOnce, waitSeconds, signal }: Wait): Promise<void> {
   if (waitSeconds === 0 || waiting.size >= WAITING_MAX) throw tooManyCalls(atOnce);
-  return new Promise((resolve, reject) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-      waiting.delete(onTurn);
-    };
-    const onTurn = () => {
-      end();
-      resolve();
-    };
-    const onAbort = () => {
-      end();
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      end();
-      reject(tooManyCalls(atOnce));
-    }, waitSeconds * 1000);
-    waiting.add(onTurn);
-    signal.addEventListener('abort', onAbort);
-    if (signal.aborted) onAbort();
+  return waitForTurn({
+    signal,
+    waitMsMax: waitSeconds * 1000,
+    makeLateError: () => tooManyCalls(atOnce),
+    join(onTurn) {
+      waiting.add(onTurn);
+      return () => waiting.delete(onTurn);
+    },
   });
 }

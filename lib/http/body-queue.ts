@@ -1,5 +1,6 @@
 // The queue of request bodies for the memory that they announce: nothing of them has been read yet.
 import { fault } from '../base/faults.ts';
+import { waitForTurn } from '../base/wait-for-turn.ts';
 
 /** Each is an open connection, whose client may have sent as much as its system buffers. */
 const WAITING_MAX = 100;
@@ -39,28 +40,17 @@ export class BodyQueue {
 
   /** Resolves once `hold` returns true. Rejects with a 503 fault, or with the signal's reason. */
   wait({ owner, hold }: Waiter, { signal, waitMsMax }: BodyWait): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const end = () => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', onAbort);
-        this.#waiting.delete(proceed);
-      };
-      const proceed = () => {
-        if (!hold()) return;
-        end();
-        resolve();
-      };
-      const onAbort = () => {
-        end();
-        reject(signal.reason);
-      };
-      const timer = setTimeout(() => {
-        end();
-        reject(fault('no_room'));
-      }, waitMsMax).unref();
-      this.#waiting.set(proceed, owner);
-      signal.addEventListener('abort', onAbort);
-      if (signal.aborted) onAbort();
+    return waitForTurn({
+      signal,
+      waitMsMax,
+      makeLateError: () => fault('no_room'),
+      join: (onTurn) => {
+        const proceed = () => {
+          if (hold()) onTurn();
+        };
+        this.#waiting.set(proceed, owner);
+        return () => this.#waiting.delete(proceed);
+      },
     });
   }
 }

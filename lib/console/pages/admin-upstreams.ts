@@ -117,7 +117,7 @@ export function pauseMessages({ services, language, format }: UserVisit, name: s
   if (outages.length > 0) {
     paused.push(words.pausedRoutes(format.number(outages.length), format.number(routes)));
     const lines = outages.map(({ models, kind, openMs }) =>
-      words.outage(models.join(', '), FAILURE_WORDS[language][kind ?? 'plugin'], format.time(Date.now() - openMs)),
+      words.outage(models.join(', '), FAILURE_WORDS[language][kind ?? 'plugin'], format.time(services.now() - openMs)),
     );
     paused.push(...new Set(lines));
   }
