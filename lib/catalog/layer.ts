@@ -20,7 +20,7 @@ export interface LayerSource {
   last(): Promise<number>;
   /** Undefined if there is no version. */
   read(): Promise<CatalogLayer | undefined>;
-  /** Tells all gateways that this one could not load a version; told again and again for as long as that lasts. */
+  /** Tells all gateways that this one could not load a version; repeated for as long as that lasts. */
   reportFailure(failure: LayerFailure): Promise<void>;
 }
 
@@ -39,12 +39,12 @@ export const LAYER_FILE = 'console.json of the store';
 export const LAYER_VARIABLES: readonly string[] = ['CONSOLE_*'];
 
 const FAILURE_SETTING = 'catalog/console-failure';
-/** Several times as long as a gateway takes to tell again; what is older was put right, or its gateway has ended. */
+/** Several times as long as a gateway takes to repeat it; what is older was put right, or its gateway has ended. */
 const FAILURE_MS = 5 * MINUTE_MS;
 
-interface ToldFailure extends LayerFailure {
-  /** Absent: an earlier version has told it, and only once. */
-  readonly toldAt?: number;
+interface ReportedFailure extends LayerFailure {
+  /** Absent: an earlier version of the gateway reported it, and only once. */
+  readonly reportedAt?: number;
 }
 
 type LayerStore = Pick<Store, 'catalogVersions' | 'settings'>;
@@ -67,7 +67,7 @@ export function createLayerSource(
       return { version: latest.seq, text: latest.text, secrets: Object.fromEntries(found) };
     },
     reportFailure: (failure) =>
-      settings.set(FAILURE_SETTING, JSON.stringify({ ...failure, toldAt: now() } satisfies ToldFailure)),
+      settings.set(FAILURE_SETTING, JSON.stringify({ ...failure, reportedAt: now() } satisfies ReportedFailure)),
   };
 }
 
@@ -79,12 +79,12 @@ export function createFailureReport(
   source: Pick<LayerSource, 'reportFailure'> | undefined,
   log: Pick<HostLog, 'warn'>,
 ): (failure: LayerFailure | undefined) => Promise<void> {
-  let told: LayerFailure | undefined;
+  let reported: LayerFailure | undefined;
   let inPolls = 0;
   return async (failure) => {
     inPolls -= 1;
-    if (!failure || (failure.at === told?.at && inPolls > 0)) return;
-    [told, inPolls] = [failure, REPORT_POLLS];
+    if (!failure || (failure.at === reported?.at && inPolls > 0)) return;
+    [reported, inPolls] = [failure, REPORT_POLLS];
     await source?.reportFailure(failure).catch((err: unknown) => log.warn(NOT_REPORTED, { err }));
   };
 }
@@ -100,7 +100,7 @@ export async function findLayerFailure(
   now: number,
 ): Promise<LayerFailure | undefined> {
   const text = await settings.get(FAILURE_SETTING);
-  const failure = text === undefined ? undefined : (JSON.parse(text) as ToldFailure);
-  if (!failure || (failure.toldAt ?? failure.at) < now - FAILURE_MS) return undefined;
+  const failure = text === undefined ? undefined : (JSON.parse(text) as ReportedFailure);
+  if (!failure || (failure.reportedAt ?? failure.at) < now - FAILURE_MS) return undefined;
   return failure.version === (await catalogVersions.last()) ? failure : undefined;
 }
