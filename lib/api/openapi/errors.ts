@@ -47,7 +47,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     examples: [
       fault('not_found', { hint: 'The link is unknown or has expired' }),
       fault('no_such_model', { model: 'standrad-1', hint: '`standard-1`' }),
-      fault('unknown_video'),
+      fault('unknown_video', { everyDialect: true }),
       fault('no_such_object', { hint: 'there is no account "acc_5f0c"' }),
     ],
   },
@@ -187,14 +187,29 @@ const DETAILS = {
   description: 'Present only if the request has a `thread`.',
 };
 
+const UNKNOWN_ONLY =
+  'Present only for an unknown path and for an unknown video, so that clients of any format can read it.';
+
 export const errorSchemas: Readonly<Record<string, Json>> = {
   MessageError: object({
     type: constant('error'),
-    error: object({ type: TYPES, message: MESSAGE, details: DETAILS }, { optional: ['details'] }),
+    error: object(
+      {
+        type: TYPES,
+        message: MESSAGE,
+        code: { ...constant('not_found'), description: UNKNOWN_ONLY },
+        details: DETAILS,
+      },
+      { optional: ['code', 'details'] },
+    ),
   }),
-  ChatError: object({
-    error: object({ message: MESSAGE, type: TYPES, code: CHAT_CODES, details: DETAILS }, { optional: ['details'] }),
-  }),
+  ChatError: object(
+    {
+      type: { ...constant('error'), description: UNKNOWN_ONLY },
+      error: object({ message: MESSAGE, type: TYPES, code: CHAT_CODES, details: DETAILS }, { optional: ['details'] }),
+    },
+    { optional: ['type'] },
+  ),
 };
 
 export const headerComponents: Json = {

@@ -12,7 +12,7 @@ export async function findVideo(
   { id, account }: { id: string; account: string },
 ): Promise<Job> {
   const job = VIDEO_ID.test(id) ? await orUnavailable(store.jobs.get(id)) : undefined;
-  if (!job || job.wallet !== account) throw fault('unknown_video');
+  if (!job || job.wallet !== account) throw fault('unknown_video', { everyDialect: true });
   return job;
 }
 
