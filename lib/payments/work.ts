@@ -4,6 +4,7 @@ import type { OpenPayment } from '../catalog/payments.ts';
 import { refundRefusalOp } from '../money/payback.ts';
 import { NEVER_STARTED, NOT_ACCEPTED } from '../money/payment.ts';
 import { type Payment, parseRefunds, type Refund } from '../money/payment-rules.ts';
+import type { SavedMethodRow } from '../store/ports/payments.ts';
 import type { Store } from '../store/store.ts';
 import type { UpstreamFault } from '../upstream/contract/fault.ts';
 import type { PaymentState, RefundOrder, Started } from '../upstream/contract/payment.ts';
@@ -83,9 +84,9 @@ export function createWork({ store, follow: steps, providers, now, log, onFailur
     const age = now() - payment.createdAt;
     const { charges } = parseOrderFacts(payment);
     const method = charges === undefined ? undefined : await store.payments.method(charges);
-    const isGone = charges !== undefined && (!method || method.removedAt !== null);
-    // An order with a removed method and a refused order are not sent again, but an earlier attempt may have succeeded.
-    const isOver = isGone || payment.reason === NOT_ACCEPTED;
+    const isWithdrawn = charges !== undefined && !(await isConsentLeft(payment, method));
+    // Such an order and a refused one are not sent again, but an earlier attempt may have succeeded.
+    const isOver = isWithdrawn || payment.reason === NOT_ACCEPTED;
     if (isOver || age > Math.min(provider.keysLiveMs, DAY_MS) - KEY_MARGIN_MS)
       return findAtProvider(payment, open, signal);
     try {
@@ -104,6 +105,13 @@ export function createWork({ store, follow: steps, providers, now, log, onFailur
       // An earlier attempt may have started the payment that is refused now.
       return payment.version === 1 ? failPayment(payment, error.detail) : findAtProvider(payment, open, signal);
     }
+  }
+
+  /** False once the owner has removed the method, chosen another, or turned automatic top-up off. */
+  async function isConsentLeft({ wallet }: Payment, method: SavedMethodRow | undefined): Promise<boolean> {
+    if (!method || method.removedAt !== null) return false;
+    const auto = await store.payments.autoTopup(wallet);
+    return auto?.enabled === true && auto.method === method.id;
   }
 
   /**

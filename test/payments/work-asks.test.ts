@@ -82,7 +82,13 @@ async function worked(
     ...(charges && { charge: does('charge', { id: 'ref' }) }),
   };
   const work = createWork({
-    store: { payments: { get: async () => payment, method: async () => ({ ...CARD, removedAt: null }) } as never },
+    store: {
+      payments: {
+        get: async () => payment,
+        method: async () => ({ ...CARD, id: 'pm_1', removedAt: null }),
+        autoTopup: async () => ({ enabled: true, method: 'pm_1' }),
+      } as never,
+    },
     follow: {
       follow: async () => payment,
       change: async (change) => {

@@ -130,6 +130,38 @@ function suite(kind: StoreKind): void {
     expect([stage.bank.asked.get('start'), stage.bank.ofOrder(id).length]).to.deep.equal([undefined, 1]);
   });
 
+  const WITHDRAWALS: readonly (readonly [what: string, change: Partial<AutoTopupRow>])[] = [
+    ['turned the automatic top-up off', { enabled: false }],
+    ['chosen another card', { method: 'pm_other' }],
+  ];
+  for (const wasMade of [false, true]) {
+    for (const [what, change] of WITHDRAWALS) {
+      it(`never sends a charge again after its owner has ${what}, and finds an earlier one (${wasMade})`, async () => {
+        await stage.credited(service);
+        const method = await stage.store.payments.saveMethod(newMethod(stage.wallet, { provider: 'till' }));
+        await stage.store.payments.changeAutoTopup(newAuto(stage.wallet, { method: method.id }));
+        const auto = (await stage.store.payments.autoTopup(stage.wallet)) as AutoTopupRow;
+        stage.bank.charges = 'pay';
+        stage.bank.hook = (_, when) =>
+          when === (wasMade ? 'after' : 'before') ? Promise.reject(new Error()) : undefined;
+        const wish = { wallet: stage.wallet, amount: 500n * RUB, locale: 'en', method: method.id } as const;
+        const { id = '' } = (await service.payments.charge(wish, (order) => ({ ...auto, order }))) ?? {};
+        const claimed = (await stage.store.payments.autoTopup(stage.wallet)) as AutoTopupRow;
+        await stage.store.payments.changeAutoTopup({ ...claimed, ...change });
+        stage.bank.hook = () => undefined;
+        stage.bank.asked.clear();
+        await stage.letTimePass();
+        service.payments.start();
+        await until(async () => stage.bank.asked.has('find'), 20_000);
+        if (wasMade) await until(async () => (await stage.payment(id)).phase === 'credited', 20_000);
+        expect([stage.bank.asked.get('start'), stage.bank.ofOrder(id).length]).to.deep.equal([
+          undefined,
+          wasMade ? 1 : 0,
+        ]);
+      });
+    }
+  }
+
   it('does not schedule a payment that is not due if its provider fails', async () => {
     const payment = await stage.credited(service);
     stage.bank.hook = () => 500;
