@@ -1,5 +1,5 @@
 // Moves one payment as far as possible now: asks its provider to start it, fetches its state, requests refunds.
-import { DAY_MS, MINUTE_MS } from '../base/durations.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/durations.ts';
 import type { OpenPayment } from '../catalog/payments.ts';
 import { refundRefusalOp } from '../money/payback.ts';
 import { NEVER_STARTED, NOT_ACCEPTED } from '../money/payment.ts';
@@ -33,6 +33,8 @@ const KEY_MARGIN_MS = 600_000;
 /** After this time, a request has either arrived or never will. */
 const SETTLED_MS = 900_000;
 const DISABLED_PROVIDER_RETRY_MS = 600_000;
+/** A provider that has not answered about a payment for so long is not asked again. */
+const GIVE_UP_MS = 30 * DAY_MS;
 
 export function createWork({ store, follow: steps, providers, now, log, onFailure }: WorkOptions): Work {
   const { follow, change } = steps;
@@ -51,7 +53,7 @@ export function createWork({ store, follow: steps, providers, now, log, onFailur
       onFailure?.(payment.provider, kind);
       log.warn({ payment: payment.id, provider: payment.provider, kind, status, detail }, 'a payment provider failed');
       const known = await store.payments.get(payment.id);
-      return known ? postponePoll(known, nextPollAfterFailure(known)) : payment;
+      return known ? postponePoll(known, nextPollAfterFailure(known, kind)) : payment;
     }
   }
 
@@ -59,15 +61,16 @@ export function createWork({ store, follow: steps, providers, now, log, onFailur
     return dueAt !== null && dueAt <= now();
   }
 
-  function nextPollAfterFailure(payment: Payment): number | null {
+  function nextPollAfterFailure(payment: Payment, kind: UpstreamFault['kind']): number | null {
     const at = now();
-    if (payment.phase === 'succeeded') return at + 5000;
-    const asked = parseRefunds(payment).filter(({ state }) => state === 'asked');
-    if (payment.credited > 0n) {
-      const { at: since } = asked[0] ?? { at: payment.changedAt };
-      return asked[0] || at - since < DAY_MS ? nextRefundPollAt(since, at) : null;
-    }
-    return nextPollAt(payment, at);
+    const { phase, credited, createdAt, changedAt } = payment;
+    // While a provider is away for days, it may have been paid or paid back.
+    const patienceMs = kind === 'missing' ? DAY_MS : GIVE_UP_MS;
+    if (phase === 'succeeded') return at + 5000;
+    const asked = parseRefunds(payment).find(({ state }) => state === 'asked');
+    const since = asked?.at ?? changedAt;
+    if (credited > 0n) return asked || at - since < patienceMs ? nextRefundPollAt(since, at) : null;
+    return nextPollAt(payment, at) ?? (at - createdAt < patienceMs ? at + HOUR_MS : null);
   }
 
   /** Does nothing to a payment that is not due at all: polling it by hand does not schedule polls. */
@@ -75,7 +78,7 @@ export function createWork({ store, follow: steps, providers, now, log, onFailur
     const { id, version, phase } = payment;
     if (payment.dueAt === null) return payment;
     const base = { id, version, at: now() };
-    if (dueAt !== null || phase !== 'pending') return change({ kind: 'poll', ...base, dueAt });
+    if (phase !== 'pending' || nextPollAt(payment, base.at) !== null) return change({ kind: 'poll', ...base, dueAt });
     return change({ kind: 'expire', ...base, reason: 'its provider could not be asked', dueAt });
   }
 

@@ -28,15 +28,19 @@ const PENDING = {
 
 interface Case {
   readonly isOn?: boolean;
+  readonly kind?: 'network' | 'auth' | 'missing';
   readonly signal?: AbortSignal;
 }
 
 /** Works on a payment whose provider fails, and returns the changes that were asked for. */
-async function changesOf(more: Partial<Payment>, { isOn = true, signal = new AbortController().signal }: Case = {}) {
+async function changesOf(
+  more: Partial<Payment>,
+  { isOn = true, kind = 'network', signal = new AbortController().signal }: Case = {},
+) {
   const payment = { ...PENDING, ...more } as Payment;
   const changes: object[] = [];
   const fetch = async () => {
-    throw upstreamFault('network', 'away');
+    throw upstreamFault(kind, 'away');
   };
   const providers = new Map(isOn ? [['till', { name: 'till', provider: { fetch } } as unknown as OpenPayment]] : []);
   const work = createWork({
@@ -59,6 +63,7 @@ async function changesOf(more: Partial<Payment>, { isOn = true, signal = new Abo
 
 describe('a payment whose provider fails', () => {
   const look = { kind: 'poll', id: 'pay', version: 4, at: AT };
+  const reason = 'its provider could not be asked';
 
   it('is polled at the usual intervals, by its age and phase', async () => {
     const credited = { phase: 'credited', credited: 5n } as const;
@@ -78,13 +83,29 @@ describe('a payment whose provider fails', () => {
     }
   });
 
-  it('is no longer polled a day after its link or its last change', async () => {
-    const isOld = { expiresAt: AT - 24 * HOUR_MS };
-    const reason = 'its provider could not be asked';
-    expect(await changesOf(isOld)).to.deep.equal([{ ...look, kind: 'expire', reason, dueAt: null }]);
-    expect(await changesOf({ ...isOld, phase: 'expired' })).to.deep.equal([{ ...look, dueAt: null }]);
+  for (const kind of ['network', 'auth'] as const) {
+    it(`is polled hourly for a month, but waits for its payer no longer than a day after its link (${kind})`, async () => {
+      const hourly = { dueAt: AT + HOUR_MS };
+      const isOld = { expiresAt: AT - 24 * HOUR_MS, createdAt: AT - 29 * 24 * HOUR_MS };
+      expect(await changesOf(isOld, { kind })).to.deep.equal([{ ...look, kind: 'expire', reason, ...hourly }]);
+      expect(await changesOf({ ...isOld, phase: 'expired' }, { kind })).to.deep.equal([{ ...look, ...hourly }]);
+      const credited = { phase: 'credited', credited: 5n, changedAt: AT - 29 * 24 * HOUR_MS } as const;
+      expect(await changesOf(credited, { kind })).to.deep.equal([{ ...look, ...hourly }]);
+      const isOver = { createdAt: AT - 30 * 24 * HOUR_MS, changedAt: AT - 30 * 24 * HOUR_MS };
+      expect(await changesOf({ ...isOld, ...isOver, phase: 'expired' }, { kind })).to.deep.equal([
+        { ...look, dueAt: null },
+      ]);
+      expect(await changesOf({ ...credited, ...isOver }, { kind })).to.deep.equal([{ ...look, dueAt: null }]);
+    });
+  }
+
+  it('is no longer polled a day after its link or its last change if the provider has no such payment', async () => {
+    const missing = { kind: 'missing' } as const;
+    const isOld = { expiresAt: AT - 24 * HOUR_MS, createdAt: AT - 25 * HOUR_MS };
+    expect(await changesOf(isOld, missing)).to.deep.equal([{ ...look, kind: 'expire', reason, dueAt: null }]);
+    expect(await changesOf({ ...isOld, phase: 'expired' }, missing)).to.deep.equal([{ ...look, dueAt: null }]);
     const credited = { phase: 'credited', credited: 5n, changedAt: AT - 24 * HOUR_MS } as const;
-    expect(await changesOf(credited)).to.deep.equal([{ ...look, dueAt: null }]);
+    expect(await changesOf(credited, missing)).to.deep.equal([{ ...look, dueAt: null }]);
   });
 
   it('is polled for as long as a refund is waited for', async () => {
@@ -94,7 +115,10 @@ describe('a payment whose provider fails', () => {
   });
 
   it('is polled again in ten minutes if the provider is disabled, unless it is not due at all', async () => {
-    expect(await changesOf({}, { isOn: false })).to.deep.equal([{ ...look, dueAt: AT + 10 * MINUTE_MS }]);
+    const later = { ...look, dueAt: AT + 10 * MINUTE_MS };
+    expect(await changesOf({}, { isOn: false })).to.deep.equal([later]);
+    const isOld = { expiresAt: AT - 24 * HOUR_MS };
+    expect(await changesOf(isOld, { isOn: false })).to.deep.equal([{ ...later, kind: 'expire', reason }]);
     expect(await changesOf({ dueAt: null }, { isOn: false })).to.deep.equal([]);
     expect(await changesOf({ dueAt: null })).to.deep.equal([]);
   });
