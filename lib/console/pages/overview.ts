@@ -2,8 +2,6 @@
 import { DAY_MS } from '../../base/durations.ts';
 import { fault } from '../../base/faults.ts';
 import { catchUpUsage } from '../../ledger/usage-fold.ts';
-import { readUsageSlots } from '../../ledger/usage-slots.ts';
-import { addDays, findDayStartHour, findHourDay } from '../../money/days.ts';
 import { needsFirstPayment, type Wallet } from '../../money/decide.ts';
 import type { Micro } from '../../money/money.ts';
 import type { ChargePage } from '../../store/ports/ledger.ts';
@@ -18,7 +16,14 @@ import { page } from '../page.ts';
 import { listVisibleKeys } from '../visible-keys.ts';
 import { linkTo, mayVisit, type OwnerVisit } from '../visit.ts';
 import { chargeTable } from './charge-table.ts';
-import { USAGE_RANGE } from './usage.ts';
+import {
+  OVERVIEW_DAYS,
+  type RecentUsage,
+  readRecentUsage,
+  sumUsual,
+  unusualBar,
+  usageSection,
+} from './overview-usage.ts';
 
 const WORDS = defineWords({
   en: {
@@ -28,6 +33,8 @@ const WORDS = defineWords({
     today: 'Charged today',
     yesterday: 'Charged yesterday',
     spent: 'Charged in 30 days',
+    failed: 'Failed calls today',
+    of: (failed: string, calls: string) => `${failed} of ${calls}`,
     counting: 'still being counted',
     left: 'Will last',
     endless: 'no spending yet',
@@ -56,6 +63,8 @@ const WORDS = defineWords({
     today: 'Списано сегодня',
     yesterday: 'Списано вчера',
     spent: 'Списано за 30 дней',
+    failed: 'Ошибки сегодня',
+    of: (failed: string, calls: string) => `${failed} из ${calls}`,
     counting: 'подсчитывается',
     left: 'На сколько хватит',
     endless: 'расходов пока нет',
@@ -80,7 +89,6 @@ const WORDS = defineWords({
   },
 });
 
-const { days: DAYS } = USAGE_RANGE;
 const CALLS = 10;
 
 export const overview = page({
@@ -92,9 +100,9 @@ export const overview = page({
     const { ledger } = services.store;
     const [wallet, used, charges, keys] = await Promise.all([
       ledger.wallet(account.id),
-      recentUsage(visit),
+      readCountedUsage(visit),
       mayVisit(visit, '/account/calls') ? ledger.charges(account.id, { limit: CALLS, ...latest(visit) }) : undefined,
-      mayVisit(visit, '/account/keys') ? listVisibleKeys(visit) : undefined,
+      listVisibleKeys(visit),
     ]);
     if (!wallet) throw fault('internal', {}, new Error(`account ${account.id} has no wallet`));
     const pays = mayVisit(visit, '/account/wallet');
@@ -102,21 +110,24 @@ export const overview = page({
       ...(pays ? [...fundsRows(visit, wallet), [words.held, format.rub(wallet.held)] as const] : await capRows(visit)),
       ...usageRows(visit, pays ? wallet : undefined, used),
     ]);
-    const progress = { ...(pays && { isPaid: !needsFirstPayment(wallet) }), hasKey: (keys?.length ?? 0) > 0 };
+    const calling = mayVisit(visit, '/account/keys');
+    const progress = { ...(pays && { isPaid: !needsFirstPayment(wallet) }), hasKey: calling && keys.length > 0 };
     const done = findWord(words.done, visit.query.get('done'));
     const body = html`${done !== undefined && message('done', done)}${account.status === 'suspended' && html`<p class="message error" role="alert">${words.suspended}</p>`}
+${used && unusualBar(visit, used, keys)}
 ${numbers}
 <p class="buttons">${pays && html`<a class="button" href="${linkTo(visit, '/account/wallet')}">${words.topUp}</a>`}
 ${
-  keys &&
+  calling &&
   html`<a class="button quiet" href="${linkTo(visit, '/account/keys')}">${words.newKey}</a>
 <a class="button quiet" href="${linkTo(visit, '/account/connect')}">${words.connect}</a>`
 }</p>
+${used && (await usageSection(visit, used, keys))}
 ${
   charges &&
   (charges.length === 0
     ? steps(visit, progress)
-    : html`<h2>${words.last}</h2>${chargeTable(visit, charges, { keys: keys ?? [], owners: await readKeyOwners(visit, keys ?? []), href: (id) => linkTo(visit, `/account/calls/${encodeURIComponent(id)}`) })}
+    : html`<h2>${words.last}</h2>${chargeTable(visit, charges, { keys, owners: await readKeyOwners(visit, keys), href: (id) => linkTo(visit, `/account/calls/${encodeURIComponent(id)}`) })}
 <p><a href="${linkTo(visit, '/account/calls')}">${words.all}</a></p>`)
 }`;
     return { title: words.title, body };
@@ -125,67 +136,53 @@ ${
 
 /** Those of a member lie anywhere among the calls of others, which are all read to find them. */
 function latest({ ownKeys, services }: OwnerVisit): Pick<ChargePage, 'filter'> {
-  return ownKeys ? { filter: { keys: ownKeys, from: services.now() - DAYS * DAY_MS } } : {};
+  return ownKeys ? { filter: { keys: ownKeys, from: services.now() - OVERVIEW_DAYS * DAY_MS } } : {};
 }
 
-interface RecentUsage {
-  readonly today: Micro;
-  readonly yesterday: Micro;
-  /** Of 30 days, with these two. */
-  readonly spent: Micro;
-}
-
-/** As the usage page shows it without a filter, so that both have the same sums; undefined while it is being counted. */
-async function recentUsage({ services, account, zone, ownKeys }: OwnerVisit): Promise<RecentUsage | undefined> {
-  if (await catchUpUsage(services.store, account.id)) {
-    services.usage.foldSoon(account.id);
-    return undefined;
-  }
-  const today = findHourDay(services.now(), zone);
-  const findStart = (days: number) => findDayStartHour(addDays(today, days), zone);
-  const slots = [
-    { from: findStart(1 - DAYS), to: findStart(-1) },
-    { from: findStart(-1), to: findStart(0) },
-    { from: findStart(0), to: findStart(1) },
-  ];
-  const { total, groups } = await readUsageSlots(services.store.usage, account.id, {
-    slots,
-    by: 'kind',
-    counts: ['charged'],
-    ...(ownKeys && { keys: ownKeys }),
-  });
-  const sumSlot = (at: number) => groups.reduce((sum, group) => sum + (group.slots[at]?.charged ?? 0n), 0n);
-  return { today: sumSlot(2), yesterday: sumSlot(1), spent: total.charged };
+/** Undefined while it is being counted. */
+async function readCountedUsage(visit: OwnerVisit): Promise<RecentUsage | undefined> {
+  const { services, account } = visit;
+  if (!(await catchUpUsage(services.store, account.id))) return readRecentUsage(visit);
+  services.usage.foldSoon(account.id);
+  return undefined;
 }
 
 /** Without a wallet, not how long it will last. */
 function usageRows(visit: OwnerVisit, wallet: Wallet | undefined, used: RecentUsage | undefined) {
-  const { language, format, services, zone, account } = visit;
+  const { language, format, services, account } = visit;
   const words = WORDS[language];
   if (used === undefined) return [[words.spent, words.counting]] as const;
-  const { spent } = used;
-  const today = findHourDay(services.now(), zone);
+  const { days, slots } = used;
   /** Leads to what it was spent on. */
-  const chargedOn = (day: string, sum: Micro) => {
+  const chargedOn = (at: number) => {
+    const [day, sum] = [slots.at(at)?.day, days.at(at)?.charged ?? 0n];
     const text = format.rub(sum);
     return sum === 0n
       ? text
       : html`<a href="${linkTo(visit, `/account/usage?from=${day}&to=${day}&by=model`)}">${text}</a>`;
   };
+  const { calls, failed } = days.at(-1) ?? { calls: 0, failed: 0 };
   const charged = [
-    [words.today, chargedOn(today, used.today)],
-    [words.yesterday, chargedOn(addDays(today, -1), used.yesterday)],
-    [words.spent, format.rub(spent)],
+    [words.today, chargedOn(-1)],
+    [words.yesterday, chargedOn(-2)],
+    [words.spent, format.rub(used.chart.total.charged)],
   ] as const;
-  if (!wallet) return charged;
+  const failures = calls === 0 ? [] : [[words.failed, words.of(format.number(failed), format.number(calls))] as const];
+  if (!wallet) return [...charged, ...failures];
   const ageDays = Math.ceil((services.now() - account.createdAt) / DAY_MS);
-  const days = daysLeft(getSpendable(wallet), { spent, in: Math.min(Math.max(ageDays, 1), DAYS) });
-  const left = days === undefined ? words.endless : words.days(format.number(days), format.plural(days));
-  return [...charged, [words.left, left]] as const;
+  const counted = Math.min(Math.max(ageDays, 1), OVERVIEW_DAYS);
+  const sums = days.map((day) => day.charged);
+  const spent = counted < EVEN_DAYS ? used.chart.total.charged : sumUsual(sums);
+  const daysLeft = estimateDaysLeft(getSpendable(wallet), { spent, in: counted });
+  const left = daysLeft === undefined ? words.endless : words.days(format.number(daysLeft), format.plural(daysLeft));
+  return [...charged, [words.left, left] as const, ...failures];
 }
 
+/** Of fewer days nobody knows which one is odd. */
+const EVEN_DAYS = 7;
+
 /** At the pace of some days; undefined if nothing was spent in them. */
-function daysLeft(spendable: Micro, { spent, in: days }: { spent: Micro; in: number }): number | undefined {
+function estimateDaysLeft(spendable: Micro, { spent, in: days }: { spent: Micro; in: number }): number | undefined {
   if (spent <= 0n) return undefined;
   return spendable <= 0n ? 0 : Number((spendable * BigInt(days)) / spent);
 }

@@ -27,8 +27,8 @@ describe('the overview of an owner', () => {
     return { ...(await setUpOwner({ store, url: pages.url }, account)), account };
   }
 
-  async function spend(rub: bigint, daysAgo: number, name = 'call'): Promise<void> {
-    const call = { kind: 'charge', chargeKind: 'image', model: 'm', prices: '{}', key: 'key_1' } as const;
+  async function spend(rub: bigint, daysAgo: number, name = 'call', { model = 'm', key = 'key_1' } = {}) {
+    const call = { kind: 'charge', chargeKind: 'image', model, prices: '{}', key } as const;
     const at = Date.now() - daysAgo * DAY_MS;
     const chargeId = `${name}-${owner.account}`;
     await applied(pages.faults.real, { ...call, wallet: owner.account, at, amount: rub * RUB, chargeId });
@@ -45,7 +45,69 @@ describe('the overview of an owner', () => {
     await spend(500n, 29, 'last month');
     await spend(100n, 0, 'today');
     const shown = Object.values(await facts());
-    expect(shown).to.include.members(['₽100.00', '₽600.00', 'about 5 days']);
+    expect(shown).to.include.members(['₽100.00', '₽600.00', 'about 15 days']);
+  });
+
+  it('lets one odd day not decide how long the balance lasts', async () => {
+    await spend(300n, 1, 'odd');
+    for (const daysAgo of [3, 5, 8]) await spend(10n, daysAgo, `usual ${daysAgo}`);
+    expect(Object.values(await facts())).to.include.members(['₽330.00', 'about 502 days']);
+  });
+
+  it('says that yesterday was unusually dear, with the model and the key that cost most', async () => {
+    const key = `key_shop${owner.account}`;
+    const row = { id: key, account: owner.account, name: 'shop', last4: '9sMB', hash: newId('hash'), createdAt: 1 };
+    await pages.faults.real.keys.add(row, 10);
+    const unusual = async () =>
+      /Yesterday cost unusually much[\s\S]*?<\/p>/.exec((await owner.get('/account')).text)?.[0];
+    for (let day = 2; day <= 15; day += 1) await spend(day % 2 === 0 ? 10n : 20n, day, `usual ${day}`);
+    await spend(45n, 1, 'three times the median');
+    expect(await unusual()).to.equal(undefined);
+    await spend(6n, 1, 'more', { model: 'dear', key });
+    await spend(60n, 1, 'most', { model: 'dear', key });
+    const day = new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);
+    expect(await unusual())
+      .to.contain('₽111.00, usually about ₽15.00 a day. Most of it was dear, key shop (…9sMB).')
+      .and.to.contain(`href="/account/usage?from=${day}&amp;to=${day}&amp;by=model"`);
+    expect((await owner.get('/account?lang=ru')).text).to.contain('Вчера потрачено необычно много');
+    await owner.get('/account?lang=en');
+  });
+
+  it('calls no day unusual of an account that is too young, or of one that cost up to 50 RUB', async () => {
+    await spend(50n, 1);
+    expect((await owner.get('/account')).text).not.to.contain('unusually');
+    owner = await addOwner(10);
+    await spend(200n, 1);
+    expect((await owner.get('/account')).text).not.to.contain('unusually');
+  });
+
+  it('draws thirty days by model or by key, and shows what cost most in a week, with links to the usage', async () => {
+    await spend(100n, 10, 'before', { model: 'dear' });
+    await spend(30n, 6, 'last week', { model: 'cheap' });
+    await spend(10n, 0, 'today', { model: 'dear', key: 'key_2' });
+    const { text } = await owner.get('/account');
+    const table = text.slice(text.indexOf('<h2>Most charged in 7 days</h2>'), text.indexOf('<h2>Keys</h2>'));
+    const rows = [...table.matchAll(/by=key">(\w+)<\/a><\/td><td[^>]*>([^<]+)<\/td><td[^>]*>([^<]+)/g)];
+    expect(rows.map(([, ...cells]) => cells)).to.deep.equal([
+      ['cheap', '₽30.00', '75%'],
+      ['dear', '₽10.00', '25%'],
+    ]);
+    const bars = (html: string) =>
+      [...html.matchAll(/<a href="\/account\/usage\?from=[-\d]+&amp;to=[-\d]+" aria-label="[^"]*: ([^"]+)"/g)].map(
+        ([, sum]) => sum,
+      );
+    expect(bars(text)).to.deep.equal(['₽100.00', '₽30.00', '₽10.00']);
+    expect(text).to.contain('</span>dear</li>').and.not.to.contain('</span>key_2</li>');
+    const byKey = (await owner.get('/account?by=key')).text;
+    expect(bars(byKey)).to.deep.equal(bars(text));
+    expect(byKey).to.contain('</span>key_2</li>').and.not.to.contain('</span>dear</li>');
+    expect(byKey).to.contain('<h2>Most charged in 7 days</h2>').and.to.contain('₽30.00');
+  });
+
+  it('counts the failed calls of today', async () => {
+    expect(await facts()).not.to.have.property('Failed calls today');
+    await spend(10n, 0, 'done');
+    expect(await facts()).to.include({ 'Failed calls today': '0 of 1' });
   });
 
   it('handles no spending, and the singular of a day', async () => {

@@ -1,0 +1,250 @@
+// What calls cost in 30 days, on the owner's first page: whether yesterday was unusual, a chart by model or key, the
+// models of the last week, and the keys.
+import { readUsageSlots, type SlottedUsage } from '../../ledger/usage-slots.ts';
+import { getBudgetKeyId, indexSums } from '../../money/budget.ts';
+import { addDays, findHourDay } from '../../money/days.ts';
+import type { Micro } from '../../money/money.ts';
+import type { KeyRow } from '../../store/ports/keys.ts';
+import { keyName } from '../charge-query.ts';
+import { message, table } from '../components.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { listDaySlots, type TimeSlot } from '../time-slots.ts';
+import { linkTo, mayVisit, type OwnerVisit } from '../visit.ts';
+import { limitCells } from './key-limits.ts';
+import { usageChart } from './usage-explorer.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Charged in 30 days',
+    ranges: 'Chart',
+    stacks: { model: 'by model', key: 'by key' },
+    unusual: (sum: string, usual: string) => `Yesterday cost unusually much: ${sum}, usually about ${usual} a day.`,
+    most: (model: string, key: string) => `Most of it was ${model}, key ${key}.`,
+    why: 'What was it?',
+    models: (days: number) => `Most charged in ${days} days`,
+    keys: 'Keys',
+    model: 'Model',
+    key: 'Key',
+    charged: 'Charged',
+    share: 'Share',
+    budget: 'Budget',
+  },
+  ru: {
+    title: 'Списано за 30 дней',
+    ranges: 'График',
+    stacks: { model: 'по моделям', key: 'по ключам' },
+    unusual: (sum: string, usual: string) => `Вчера потрачено необычно много: ${sum}, обычно около ${usual} в день.`,
+    most: (model: string, key: string) => `Больше всего: ${model}, ключ ${key}.`,
+    why: 'Посмотреть',
+    models: (days: number) => `Больше всего за ${days} дней`,
+    keys: 'Ключи',
+    model: 'Модель',
+    key: 'Ключ',
+    charged: 'Списано',
+    share: 'Доля',
+    budget: 'Бюджет',
+  },
+});
+
+const STACKS = ['model', 'key'] as const;
+type Stack = (typeof STACKS)[number];
+
+/** As of the usage page. */
+export const OVERVIEW_DAYS = 30;
+const WEEK = 7;
+/** The days before yesterday that say what is usual. */
+const USUAL_DAYS = 14;
+const UNUSUAL_TIMES = 3n;
+const UNUSUAL_LEAST: Micro = 50_000_000n;
+const ROWS_MAX = 5;
+
+export interface RecentUsage {
+  readonly slots: readonly TimeSlot[];
+  /** What the chart is stacked by. */
+  readonly stack: Stack;
+  readonly chart: SlottedUsage;
+  /** By day, today last. */
+  readonly days: readonly { readonly charged: Micro; readonly calls: number; readonly failed: number }[];
+  /** What each cost in all days, in the last week and yesterday; the highest first. */
+  readonly sums: Readonly<Record<Stack, readonly Sums[]>>;
+}
+
+interface Sums {
+  readonly name: string;
+  readonly all: Micro;
+  readonly week: Micro;
+  readonly yesterday: Micro;
+}
+
+const COUNTS = ['calls', 'charged', 'failed'] as const;
+
+/** What the usage page shows without a filter, so that both have the same sums; all of it must have been counted. */
+export async function readRecentUsage(visit: OwnerVisit): Promise<RecentUsage> {
+  const { services, account, zone, ownKeys, query } = visit;
+  const today = findHourDay(services.now(), zone);
+  const slots = listDaySlots(addDays(today, 1 - OVERVIEW_DAYS), today, zone);
+  const stack = STACKS.find((name) => name === query.get('by')) ?? 'model';
+  const other = stack === 'model' ? 'key' : 'model';
+  const read = (by: Stack, parts: readonly Pick<TimeSlot, 'from' | 'to'>[]) =>
+    readUsageSlots(services.store.usage, account.id, {
+      slots: parts,
+      by,
+      counts: COUNTS,
+      ...(ownKeys && { keys: ownKeys }),
+    });
+  const parts = joinSlots(slots, [0, OVERVIEW_DAYS - WEEK, OVERVIEW_DAYS - 2, OVERVIEW_DAYS - 1]);
+  const [chart, rest] = await Promise.all([read(stack, slots), read(other, parts)]);
+  const sums = {
+    [stack]: sumGroups(chart, { week: OVERVIEW_DAYS - WEEK, yesterday: OVERVIEW_DAYS - 2 }),
+    [other]: sumGroups(rest, { week: 1, yesterday: 2 }),
+  } as Record<Stack, readonly Sums[]>;
+  const days = slots.map((_, at) => {
+    const found = chart.groups.flatMap((group) => group.slots[at] ?? []);
+    const add = (count: 'calls' | 'failed') => found.reduce((sum, each) => sum + each[count], 0);
+    return {
+      charged: found.reduce((sum, { charged }) => sum + charged, 0n),
+      calls: add('calls'),
+      failed: add('failed'),
+    };
+  });
+  return { slots, stack, chart, days, sums };
+}
+
+/** Longer parts, which begin at these places. */
+function joinSlots(slots: readonly TimeSlot[], places: readonly number[]) {
+  const begins = places.flatMap((place) => slots[place] ?? []);
+  return begins.map(({ from }, at) => ({ from, to: begins[at + 1]?.from ?? slots.at(-1)?.to ?? from }));
+}
+
+function sumGroups({ groups }: SlottedUsage, places: { week: number; yesterday: number }): readonly Sums[] {
+  return groups.map(({ name, total, slots }) => ({
+    name,
+    all: total.charged,
+    week: slots.slice(places.week).reduce((sum, { charged }) => sum + charged, 0n),
+    yesterday: slots[places.yesterday]?.charged ?? 0n,
+  }));
+}
+
+/** Undefined if yesterday was as usual, or if the account is too young to say what is usual. */
+export function unusualBar(visit: OwnerVisit, used: RecentUsage, keys: readonly KeyRow[]): Html | undefined {
+  const { language, format, account } = visit;
+  const words = WORDS[language];
+  const before = used.days.slice(-2 - USUAL_DAYS, -2).map(({ charged }) => charged);
+  const yesterday = used.days.at(-2)?.charged ?? 0n;
+  const usual = findMedian(before);
+  const isKnown = account.createdAt <= (used.slots.at(-2 - USUAL_DAYS)?.from ?? 0);
+  if (!isKnown || yesterday <= UNUSUAL_LEAST || yesterday <= usual * UNUSUAL_TIMES) return undefined;
+  const [model, key] = STACKS.map((stack) =>
+    used.sums[stack].reduce((most, each) => (each.yesterday > most.yesterday ? each : most)),
+  );
+  const most = model && key && words.most(model.name, nameKey(keys, key.name));
+  const day = used.slots.at(-2)?.day ?? '';
+  const why = linkTo(visit, `/account/usage?from=${day}&to=${day}&by=model`);
+  return message(
+    'error',
+    html`${words.unusual(format.rub(yesterday), format.rub(usual))} ${most} <a href="${why}">${words.why}</a>`,
+  );
+}
+
+function findMedian(sums: readonly Micro[]): Micro {
+  const sorted = sums.toSorted((one, other) => (one < other ? -1 : one > other ? 1 : 0));
+  const [low = 0n, high = 0n] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
+  return (low + high) / 2n;
+}
+
+function nameKey(keys: readonly KeyRow[], id: string): string {
+  const key = keys.find((each) => each.id === id);
+  return key ? keyName(key) : id;
+}
+
+/** Nothing without a charge. */
+export async function usageSection(
+  visit: OwnerVisit,
+  used: RecentUsage,
+  keys: readonly KeyRow[],
+): Promise<Html | undefined> {
+  if (used.chart.total.charged === 0n) return undefined;
+  const { language, query } = visit;
+  const words = WORDS[language];
+  const account = query.get('account');
+  // The bars lead to the usage page.
+  const there = { ...visit, path: '/account/usage', query: new URLSearchParams(account === null ? {} : { account }) };
+  const { slots, stack, chart } = used;
+  const [first, last] = [slots[0]?.day ?? '', slots.at(-1)?.day ?? ''];
+  const drawn = usageChart(there, {
+    view: { first, last, unit: 'day', by: 'day', stack, show: 'charged', isCompared: false },
+    figures: { ...chart, slots, before: undefined },
+    nameGroup: (name) => (stack === 'key' ? nameKey(keys, name) : name),
+  });
+  const choices = STACKS.map(
+    (name) =>
+      html`<li><a href="${linkTo(visit, name === 'model' ? '/account' : `/account?by=${name}`)}"${name === stack && html` aria-current="true"`}>${words.stacks[name]}</a></li>`,
+  );
+  const week = { from: slots.at(-WEEK)?.day ?? first, to: last };
+  return html`<h2>${words.title}</h2>
+<nav class="ranges" aria-label="${words.ranges}"><ul>${choices}</ul></nav>
+${drawn}
+<div class="columns"><section>${modelTable(visit, used, week)}</section>
+${mayVisit(visit, '/account/keys') && html`<section>${await keyTable(visit, used, { keys, first, last })}</section>`}</div>`;
+}
+
+function modelTable(
+  visit: OwnerVisit,
+  { sums }: RecentUsage,
+  { from, to }: { readonly from: string; readonly to: string },
+): Html | undefined {
+  const { language, format } = visit;
+  const words = WORDS[language];
+  const total = sums.model.reduce((sum, { week }) => sum + week, 0n);
+  if (total === 0n) return undefined;
+  const sorted = sums.model.filter(({ week }) => week > 0n).toSorted((one, other) => (one.week > other.week ? -1 : 1));
+  const rows = sorted.slice(0, ROWS_MAX).map(({ name, week }) => {
+    const query = new URLSearchParams({ from, to, model: name, by: 'key' });
+    return [
+      html`<a href="${linkTo(visit, `/account/usage?${query}`)}">${name}</a>`,
+      format.rub(week),
+      format.percent(Number(week) / Number(total)),
+    ];
+  });
+  const title = words.models(WEEK);
+  const columns = [
+    { title: words.model },
+    ...[words.charged, words.share].map((name) => ({ title: name, number: true })),
+  ];
+  return html`<h2>${title}</h2>
+${table(title, columns, rows)}`;
+}
+
+interface KeySpan {
+  readonly keys: readonly KeyRow[];
+  readonly first: string;
+  readonly last: string;
+}
+
+async function keyTable(visit: OwnerVisit, { sums }: RecentUsage, { keys, first, last }: KeySpan): Promise<Html> {
+  const { language, format, services } = visit;
+  const words = WORDS[language];
+  const found = sums.key.slice(0, ROWS_MAX).flatMap(({ name, all }) => {
+    const key = keys.find(({ id }) => id === name);
+    return key ? [[key, all] as const] : [];
+  });
+  const budgets = indexSums(await services.store.ledger.budgets(found.map(([key]) => getBudgetKeyId(key))));
+  const rows = found.map(([key, all]) => {
+    const query = new URLSearchParams({ from: first, to: last, key: key.id, by: 'model' });
+    const [budget] = limitCells(visit, key, budgets.get(getBudgetKeyId(key)));
+    return [html`<a href="${linkTo(visit, `/account/usage?${query}`)}">${keyName(key)}</a>`, format.rub(all), budget];
+  });
+  return html`<h2>${words.keys}</h2>
+${table(words.keys, [{ title: words.key }, { title: words.charged, number: true }, { title: words.budget }], rows)}`;
+}
+
+/**
+ * What some days would have cost if the dearest of them had cost no more than the second dearest: one odd day does not
+ * say how long a balance lasts.
+ */
+export function sumUsual(days: readonly Micro[]): Micro {
+  const [most = 0n, second = 0n] = days.toSorted((one, other) => (one > other ? -1 : 1));
+  const sum = days.reduce((total, day) => total + day, 0n);
+  return second === 0n ? sum : sum - most + second;
+}
