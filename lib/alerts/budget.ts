@@ -31,9 +31,10 @@ export function watchBudget(key: WatchedKey, sum: BudgetSum | undefined, at: num
   return {
     subject: `budget:${getBudgetKeyId(key)}`,
     decide(mark) {
-      const isSame = mark?.period === `${period}` && mark.budget === `${budget}`;
-      if (reached === undefined) return { kind: mark && !isSame ? 'rearm' : 'stay' };
-      if (isSame && BigInt(mark.percent ?? 0) >= reached) return { kind: 'stay' };
+      const isSameBudget = mark?.budget === `${budget}`;
+      // The mark of an earlier period stays: a process with a clock behind is still in that period.
+      if (reached === undefined) return { kind: mark && !isSameBudget ? 'rearm' : 'stay' };
+      if (isSameBudget && mark.period === `${period}` && BigInt(mark.percent ?? 0) >= reached) return { kind: 'stay' };
       return {
         kind: 'alert',
         mark: { period: `${period}`, budget: `${budget}`, percent: `${reached}` },

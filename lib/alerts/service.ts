@@ -1,6 +1,7 @@
 // Watches the service for its operators: keys that upstreams refuse, upstreams that keep failing, the ledger, disks, and payments under review.
 import { hostname } from 'node:os';
 import { readLastAudit } from '../ledger/last-audit.ts';
+import { addDays } from '../money/days.ts';
 import { formatRub } from '../money/money.ts';
 import { LITTLE_BYTES, listDataFolders, NOTHING_BYTES, readFreeBytes } from '../store/free-space.ts';
 import type { Store } from '../store/store.ts';
@@ -76,8 +77,9 @@ export function watchKeys({ upstream, keys }: Omit<WatchedUpstream, 'outages'>, 
   const watch = (type: AlertContent['type'], refused: number): readonly Watch[] => {
     if (refused === 0) return [];
     const content = { type, data: { upstream, keys: `${keys.keys}`, refused: `${refused}` } };
+    // A process with a clock ahead may already have told of the next day.
     const decide: Watch['decide'] = (mark) =>
-      mark?.day === day ? { kind: 'stay' } : { kind: 'alert', mark: { day }, content };
+      mark?.day === day || mark?.day === addDays(day, 1) ? { kind: 'stay' } : { kind: 'alert', mark: { day }, content };
     return [{ subject: `${type}:${upstream}`, decide }];
   };
   return [...watch('upstream.key_refused', keys.auth), ...watch('upstream.no_money', keys.quota)];

@@ -43,10 +43,10 @@ const ROWS: readonly [name: string, mark: AlarmMark | null, now: Now, kind: stri
   ['told, and the next share', told(80), { spent: 95 }, 'alert', '95'],
   ['told, and back below', told(80), { spent: 60 }, 'stay'],
   ['told of the last share, and back at the second', told(100), { spent: 96 }, 'stay'],
-  ['told, and the next day with little', told(100), { spent: 3, at: NEXT_DAY }, 'rearm'],
-  ['told, and the next day without a call yet', told(100), { spent: 100, at: NEXT_DAY, period: START }, 'rearm'],
+  ['told, and the next day with little', told(100), { spent: 3, at: NEXT_DAY }, 'stay'],
+  ['told, and the next day without a call yet', told(100), { spent: 100, at: NEXT_DAY, period: START }, 'stay'],
   ['told, and the next day at the first share again', told(80), { spent: 80, at: NEXT_DAY }, 'alert', '80'],
-  ['a call of a process ahead has begun the next day', told(100), { spent: 2, period: START + 86_400_000 }, 'rearm'],
+  ['a call of a process ahead has begun the next day', told(100), { spent: 2, period: START + 86_400_000 }, 'stay'],
   ['told, and the budget is larger', told(100), { spent: 100, budget: 200 }, 'rearm'],
   ['told, and the budget is a little larger', told(100), { spent: 100, budget: 110 }, 'alert', '80'],
 ];

@@ -24,14 +24,22 @@ describe('alerts of operators', () => {
     const keys = { keys: 2, auth: 1, quota: 0 };
     const on = (day: string, more: Partial<typeof keys> = {}) =>
       watchKeys({ upstream: 'main', keys: { ...keys, ...more } }, day);
-    expect(follow([on('1'), on('1'), on('1', { auth: 0 }), on('1'), on('2')])).to.deep.equal([
+    const [first, second] = ['2026-11-30', '2026-12-01'];
+    expect(follow([on(first), on(first), on(first, { auth: 0 }), on(first), on(second)])).to.deep.equal([
       'main 2 1',
       'stay',
       'none',
       'stay',
       'main 2 1',
     ]);
-    expect(on('1', { quota: 2 }).map(({ subject }) => subject)).to.deep.equal([
+    // Two processes whose clocks are apart.
+    expect(follow([on(first), on(second), on(first), on(second)])).to.deep.equal([
+      'main 2 1',
+      'main 2 1',
+      'stay',
+      'stay',
+    ]);
+    expect(on(first, { quota: 2 }).map(({ subject }) => subject)).to.deep.equal([
       'upstream.key_refused:main',
       'upstream.no_money:main',
     ]);
