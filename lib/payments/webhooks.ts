@@ -141,8 +141,10 @@ export function createWebhookHandler({
     if (known || order === null) return known;
     const named = await payments.get(order);
     if (named?.provider !== name) return undefined;
-    if (named.ref !== null) log.error({ payment: order, found: ref }, 'an order was paid twice at its provider');
-    return named.ref === null ? named : undefined;
+    // The order may just have got this `ref`.
+    if (named.ref === null || named.ref === ref) return named;
+    log.error({ payment: order, found: ref }, 'an order was paid twice at its provider');
+    return undefined;
   }
 
   return { handle };
