@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 
-const CATALOG_PAGES: readonly string[] = ['test/flows/catalog-pages.test.ts'];
+const CATALOG_PAGES: readonly string[] = ['test/flows/catalog-pages.test.ts', 'test/flows/page-models.test.ts'];
 
 /** A step runs in one process of mocha. */
 const STEP_FILES = 8;
