@@ -117,6 +117,7 @@ export async function confirmHolder(caller: Caller, holders: Holders): Promise<K
   const holder = found instanceof Promise ? await measureStoreWait(caller.state, found) : found;
   if (!holder) throw fault('invalid_key');
   refuseExpired(holder.limits);
+  refuseAddress(holder, () => caller.state.address ?? '');
   refuseSuspended(holder);
   return holder;
 }

@@ -17,6 +17,7 @@ import { itLong } from '../../testkit/long.ts';
 import { itTimed } from '../../testkit/timed.ts';
 
 const MIB = 1024 * 1024;
+const ADDRESS = '192.0.2.1';
 
 const KEY_MS = 120;
 const LIMIT_MS = 80;
@@ -173,7 +174,7 @@ describe('the second check of a key, right before money moves', () => {
 
   /** What a request comes to whose key has become this. */
   async function lookAgain(now: KeyHolder | undefined | Promise<KeyHolder>) {
-    const state = { ...createRequestState(), waitedMs: 1 };
+    const state = { ...createRequestState(), waitedMs: 1, address: ADDRESS };
     const holders = { findAgain: () => now } as unknown as Holders;
     const outcome = await confirmHolder({ state, holder }, holders).then(
       (confirmed) => ({ code: undefined, hint: undefined, holder: confirmed }),
@@ -183,7 +184,7 @@ describe('the second check of a key, right before money moves', () => {
   }
 
   it('takes over the current state of the key, and counts the wait for it', async () => {
-    const changed = limited({ budget: 5n, models: ['newest'] });
+    const changed = limited({ budget: 5n, models: ['newest'], requests: { addresses: [ADDRESS] } });
     expect(await lookAgain(changed)).to.deep.equal({ code: undefined, hint: undefined, holder: changed, waitedMs: 1 });
     const waited = await lookAgain(later(KEY_MS, changed));
     expect(waited).to.include({ code: undefined, holder: changed });
@@ -193,6 +194,7 @@ describe('the second check of a key, right before money moves', () => {
   const refusals: Readonly<Record<string, KeyHolder | undefined>> = {
     invalid_key: undefined,
     expired_key: limited({ expiresAt: Date.now() }),
+    address_not_allowed: limited({ requests: { addresses: ['10.0.0.0/8'] } }),
     account_suspended: { ...holder, accountStatus: 'suspended' },
     member_suspended: { ...holder, member: { user: 'usr_1', status: 'suspended' } },
   };
