@@ -1,6 +1,6 @@
 // Opens what a command works on, runs it, prints its answer and closes everything.
 
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../config.ts';
 import type { Answer } from '../manage/answer.ts';
 import type { Session } from '../manage/session.ts';
@@ -23,10 +23,14 @@ export function onStore<Args extends readonly unknown[]>(
   });
 }
 
+const DATABASE_URL = /^(?:sqlite:|mongodb(?:\+srv)?:)/i;
+
 /** The same for a command that reads the store or, if a file is named first, a backup of one. */
 export function onStoreOrBackup(work: (session: Session) => Promise<Answer>) {
   const read = onStore(work, { readOnly: true });
   const readBackup = onConfig(async (config, file: string) => {
+    if (DATABASE_URL.test(file))
+      throw new InvalidArgumentError('give the file of a backup; DATABASE_URL names a store');
     const { openStore } = await import('../store/open.ts');
     const databaseUrl = `sqlite:${file}`;
     const store = await openStore(databaseUrl, { inProcess: true, readOnly: true });

@@ -28,7 +28,7 @@ export function addStoreCopyCommand(store: Command): void {
     .argument('[to]', 'the database URL of the target')
     .option(
       '--from-env <name>',
-      'read the source URL from this variable: a command line shows its password to everybody',
+      'read the source URL from this variable; needed for one with a password, which everybody can read in a command line',
     )
     .option('--to-env <name>', 'the same for the target')
     .option('--from-media <folder>', FROM_MEDIA)
@@ -54,6 +54,9 @@ Examples:
   tollgate store copy sqlite:./data/tollgate.db mongodb://db1,db2,db3/tollgate
   tollgate store copy sqlite:./data/tollgate.db --to-env DATABASE_URL`;
 
+/** Not only of a URL that can be parsed: MongoDB's may name several hosts. */
+const PASSWORD = /\/\/[^:@/]*:.*@/s;
+
 /** Reads each URL from its variable or, without one, from the next argument. */
 function readUrls(
   urls: readonly (string | undefined)[],
@@ -65,6 +68,11 @@ function readUrls(
     if (variable === undefined) {
       const url = left.shift();
       if (url === undefined) throw new InvalidArgumentError(`missing argument '${side}', or --${side}-env`);
+      if (PASSWORD.test(url)) {
+        throw new InvalidArgumentError(
+          `everybody on this machine can read the password in a command line: put the URL into a variable, and pass its name by --${side}-env`,
+        );
+      }
       return url;
     }
     const url = env[variable];

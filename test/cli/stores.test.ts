@@ -7,7 +7,7 @@ import { describeStore, openStore } from '../../lib/store/open.ts';
 import { longer } from '../../testkit/long.ts';
 import { createBareMongoDatabase } from '../../testkit/mongod.ts';
 import { newWallet } from '../contract/store/context.ts';
-import { createRig, type Rig, runCommand } from './command.ts';
+import { createRig, expectRefusal, type Rig, runCommand } from './command.ts';
 
 const COMMANDS: readonly string[][] = [
   ['account', 'list'],
@@ -122,6 +122,11 @@ describe('cli stores', () => {
     const cut = join(rig.folder, 'cut.db');
     writeFileSync(cut, before.subarray(0, before.length / 2));
     expect((await verify(cut)).code).to.equal(1);
+    for (const url of [`sqlite:${path}`, 'mongodb://ann:s3cret@host/t', 'mongodb+srv://ann:s3cret@host/t']) {
+      const refused = await verify(url);
+      expectRefusal(refused, 2);
+      expect(refused.stderr).to.include('give the file of a backup').and.to.not.include('s3cret');
+    }
   }).timeout(60_000);
 
   it('copies without writing to the source', async () => {
