@@ -154,8 +154,10 @@ describe('cli store copy', () => {
 
   it('needs two store URLs, and never repeats a secret', async () => {
     expect(await rig.refused(2, 'store', 'copy', source)).to.include('to');
-    const line = await rig.refused(1, 'store', 'copy', source, 'redis://ann:s3cret@host/0');
-    expect(line).to.include('mongodb://').and.to.not.include('s3cret');
+    const env = { ...rig.env, WRONG_URL: 'redis://ann:s3cret@host/0' };
+    const result = await runCommand(['store', 'copy', source, '--to-env', 'WRONG_URL'], env);
+    expectRefusal(result, 1);
+    expect(result.stderr).to.include('mongodb://').and.to.not.include('s3cret');
   });
 
   it('reads the URL of either side from a variable', async () => {
