@@ -14,8 +14,8 @@ export interface Decoder<T> {
   waitForRoom?(): Promise<void> | undefined;
   /** True once nothing that follows counts: the body is then abandoned, and its connection reused if it ends soon. */
   readonly done?: boolean;
-  /** The body broke off: the items that count all the same. Without it, the reader throws why. */
-  break?(error: unknown): readonly T[];
+  /** The body broke off: whether that counts is then up to `error`. Without it, the reader throws why. */
+  break?(error: unknown): void;
   /** Set once the body turned out to have failed by what it says: thrown after its items. */
   readonly error?: unknown;
 }
@@ -301,9 +301,8 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
       this.#takeWaiter()?.reject(error);
       return;
     }
-    const items = this.#decoder.break(error);
-    if (items.length > 0) this.#takeWaiter()?.resolve({ done: false, value: items });
-    else this.#settleEnd();
+    this.#decoder.break(error);
+    this.#settleEnd();
   }
 
   #settleEnd(): void {

@@ -23,7 +23,7 @@ const SHARE_MIN = 0.01;
 const ROOMS: readonly (readonly [path: RegExp, name: string])[] = [
   [/\/node_modules\/((?:@[^/]+\/)?[^/]+)\//, '$1'],
   [
-    /\/lib\/upstream\/host\/(frames|json-template-parser|writer)\.ts|\/lib\/upstream\/formats\//,
+    /\/lib\/upstream\/host\/(lenient-answer|answer-values|json-template-parser|writer)\.ts|\/lib\/upstream\/formats\//,
     'upstream events to parts',
   ],
   [/\/lib\/stream\/(bytes|lines)\.ts/, 'upstream bytes to lines'],

@@ -1,8 +1,8 @@
 // What a responses upstream is asked besides plain text, and what is made of the items of its answers.
 import { expect } from 'chai';
 import type { ProviderPart, TextCall } from '../../lib/upstream/contract/provider.ts';
-import { Frames } from '../../lib/upstream/host/frames.ts';
 import { createHost } from '../../lib/upstream/host/host.ts';
+import { LenientAnswer } from '../../lib/upstream/host/lenient-answer.ts';
 import plugin from '../../providers/openai-responses/index.ts';
 import { HELLO, useVendor } from '../../testkit/vendor.ts';
 
@@ -228,7 +228,7 @@ describe('openai-responses: items', () => {
   it('is over with the event that ends it, and nothing more is waited for', () => {
     const host = createHost({ upstream: 'acme', allowedOrigins: [], log: { warn() {} } });
     for (const type of ['response.completed', 'response.incomplete']) {
-      const frames = new Frames({ reader: host.responses.reader(), fault: host.fault });
+      const frames = new LenientAnswer({ reader: host.responses.reader(), fault: host.fault });
       frames.push(Buffer.from(piece('Hi')), []);
       expect(frames.done).to.equal(false);
       frames.push(Buffer.from(line({ type, response: {} })), []);

@@ -7,8 +7,8 @@ import type { HostFault } from '../contract/fault.ts';
 import type { HostRequest } from '../contract/request.ts';
 import type { Asking } from './ask.ts';
 import { FramedAnswer } from './framed-answer.ts';
-import { EVENT_CHARS_MAX, Frames } from './frames.ts';
 import type { KeyRing } from './key-ring.ts';
+import { EVENT_CHARS_MAX, LenientAnswer } from './lenient-answer.ts';
 import { readPluginRun } from './plugin-run.ts';
 
 interface AnswerOptions {
@@ -29,7 +29,7 @@ export function readAnswer(options: AnswerOptions): AsyncIterableIterator<readon
   const bytesMax = Math.min(eventCharsMax ?? EVENT_CHARS, EVENT_CHARS_MAX);
   const decoder = framing
     ? new FramedAnswer({ reader, fault, framing, bytesMax })
-    : new Frames({ reader, fault, eventCharsMax, memory: readPluginRun()?.memory });
+    : new LenientAnswer({ reader, fault, eventCharsMax, memory: readPluginRun()?.memory });
   return readWhenAsked(() => askForBody(options), { decoder, signal: init.signal });
 }
 

@@ -4,10 +4,10 @@ import type { Decoder } from '../../stream/bytes.ts';
 import type { ProviderPart } from '../../stream/provider-part.ts';
 import type { AnswerReader } from '../contract/answer.ts';
 import type { HostFault } from '../contract/fault.ts';
-import type { Frame, Framing, JsonObject } from '../contract/request.ts';
+import type { Frame, Framing } from '../contract/request.ts';
+import { AnswerValues, END_MARK } from './answer-values.ts';
 import { isUpstreamFault } from './fault.ts';
 import { createFraming, type FramingName } from './framing.ts';
-import { Writer } from './writer.ts';
 
 export interface FramedOptions {
   readonly reader: AnswerReader;
@@ -16,49 +16,45 @@ export interface FramedOptions {
   readonly bytesMax: number;
 }
 
-const END_MARK = '[DONE]';
-
 export class FramedAnswer implements Decoder<ProviderPart> {
-  /** True when nothing that follows counts. */
-  done = false;
   readonly failure = undefined;
-  /** Set once the reply turned out to have failed; the parts before it count. */
-  error: unknown;
-  readonly #options: FramedOptions;
+  readonly #fault: HostFault;
+  readonly #values: AnswerValues;
   readonly #frame: Framing | ReturnType<typeof createFraming>;
-  readonly #writer = new Writer();
 
-  constructor(options: FramedOptions) {
-    const { framing, bytesMax } = options;
-    this.#options = options;
+  constructor({ reader, fault, framing, bytesMax }: FramedOptions) {
+    this.#fault = fault;
+    this.#values = new AnswerValues(reader);
     this.#frame = typeof framing === 'function' ? framing : createFraming(framing, bytesMax);
   }
 
+  get done(): boolean {
+    return this.#values.done;
+  }
+
+  get error(): unknown {
+    return this.#values.error;
+  }
+
   push(chunk: Uint8Array, parts: ProviderPart[]): void {
-    this.#writer.into(parts);
+    this.#values.into(parts);
     this.#read(chunk);
-    // Otherwise the last parts would be kept until there are others.
-    this.#writer.into([]);
+    this.#values.into();
   }
 
   end(parts: ProviderPart[]): void {
-    this.#writer.into(parts);
+    this.#values.into(parts);
     this.#read(undefined);
     if (this.done) return;
     try {
-      this.#options.reader.end?.(this.#writer, false);
-      this.#writer.close();
+      this.#values.end();
     } catch (error) {
-      this.#fail(error);
+      this.#values.fail(error);
     }
   }
 
-  /** The body broke off: harmless if the answer already had its finish reason. */
-  break(error: unknown): readonly ProviderPart[] {
-    const parts: ProviderPart[] = [];
-    this.#writer.into(parts);
-    this.#fail(error);
-    return parts;
+  break(error: unknown): void {
+    this.#values.fail(error);
   }
 
   #read(chunk: Uint8Array | undefined): void {
@@ -69,7 +65,7 @@ export class FramedAnswer implements Decoder<ProviderPart> {
         if (this.done) return;
       }
     } catch (error) {
-      this.#fail(error);
+      this.#values.fail(error);
     }
   }
 
@@ -78,39 +74,23 @@ export class FramedAnswer implements Decoder<ProviderPart> {
     try {
       yield* this.#frame(chunk);
     } catch (error) {
-      this.done = true;
-      const { make } = this.#options.fault;
-      throw isUpstreamFault(error) ? error : make('protocol', `not the framing that is expected: ${error}`);
+      this.#values.done = true;
+      throw isUpstreamFault(error) ? error : this.#fault.make('protocol', `not the framing that is expected: ${error}`);
     }
   }
 
   /** The last value of a body may be truncated: the answer is then just unfinished. */
   #take({ data, name = '', isError = false }: Frame, isLast: boolean): void {
-    const { reader, fault } = this.#options;
     if (data === END_MARK) {
-      reader.end?.(this.#writer, true);
-      this.#writer.done(END_MARK);
-      this.done = true;
+      this.#values.takeEndMark();
       return;
     }
     // An event that is nothing but its name.
     if (data === '' && !isError && name !== 'error') return;
     const value = typeof data === 'string' ? parse(data) : data;
-    if (isError || name === 'error') throw fault.ofComplaint({ error: describeError(value, name) }, true);
-    if (value === undefined && isLast) return;
-    if (value === undefined) throw fault.make('protocol', `not JSON: ${String(data).slice(0, 200)}`);
-    for (const item of Array.isArray(value) ? value : [value]) {
-      if (this.done || typeof item !== 'object' || item === null) continue;
-      reader.take(item as JsonObject, this.#writer, () => name);
-      this.done = this.#writer.isDone;
-    }
-  }
-
-  /** Harmless once the answer is finished, and the last word when it had a reason to. */
-  #fail(error: unknown): void {
-    if (this.#writer.finished) return;
-    this.done = true;
-    this.error = error;
+    if (isError || name === 'error') throw this.#fault.ofComplaint({ error: describeError(value, name) }, true);
+    if (value !== undefined) this.#values.take(value, () => name);
+    else if (!isLast) throw this.#fault.make('protocol', `not JSON: ${String(data).slice(0, 200)}`);
   }
 }
 

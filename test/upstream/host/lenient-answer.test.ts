@@ -1,12 +1,12 @@
-// The lenient frame reader and the writer behind it: every form a stream of JSON comes in, however it is cut.
+// The lenient decoder and the writer behind it: every form a stream of JSON comes in, however it is cut.
 import { Buffer } from 'node:buffer';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Guard } from '../../../lib/stream/guard.ts';
 import type { ToolPiece } from '../../../lib/upstream/contract/answer.ts';
 import type { AnswerReader, AnswerWriter, JsonObject, ProviderPart } from '../../../lib/upstream/contract/provider.ts';
-import { Frames } from '../../../lib/upstream/host/frames.ts';
 import { createHostFault } from '../../../lib/upstream/host/host-fault.ts';
+import { LenientAnswer } from '../../../lib/upstream/host/lenient-answer.ts';
 import { expectLinear } from '../../../testkit/growth.ts';
 import { longer } from '../../../testkit/long.ts';
 
@@ -53,15 +53,15 @@ interface Read {
 
 function read(body: string | Buffer, size = Number.POSITIVE_INFINITY): Read {
   const reader = new Teller();
-  const frames = new Frames({ reader, fault });
+  const answer = new LenientAnswer({ reader, fault });
   const bytes = Buffer.from(body);
   const parts: ProviderPart[] = [];
-  for (let at = 0; at < bytes.length && !frames.done; at += size) frames.push(bytes.subarray(at, at + size), parts);
-  if (!frames.done) frames.end(parts);
-  return summarise(parts, frames, reader);
+  for (let at = 0; at < bytes.length && !answer.done; at += size) answer.push(bytes.subarray(at, at + size), parts);
+  if (!answer.done) answer.end(parts);
+  return summarise(parts, answer, reader);
 }
 
-function summarise(parts: readonly ProviderPart[], { error, done }: Frames, { events }: Teller): Read {
+function summarise(parts: readonly ProviderPart[], { error, done }: LenientAnswer, { events }: Teller): Read {
   const text = parts.map((part) => (part.type === 'block-delta' ? part.text : '')).join('');
   const finish = parts.find((part) => part.type === 'finish')?.raw;
   return { text, parts, finish, error, done, events };
@@ -71,7 +71,7 @@ const data = (value: object, event?: string) =>
   `${event === undefined ? '' : `event: ${event}\n`}data: ${JSON.stringify(value)}\n\n`;
 const types = (parts: readonly ProviderPart[]) => parts.map(({ type }) => type).join(' ');
 
-describe('frames', () => {
+describe('an answer without a named framing', () => {
   const whole: readonly (readonly [what: string, body: string, text: string, finish?: string])[] = [
     ['events', data({ text: 'a' }) + data({ text: 'b', stop: 's' }), 'ab', 's'],
     [
@@ -214,10 +214,10 @@ describe('frames', () => {
 
   it('go on behind an event that fails an answer which is already finished', () => {
     const reader = new Teller();
-    const frames = new Frames({ reader, fault });
+    const answer = new LenientAnswer({ reader, fault });
     const parts: ProviderPart[] = [];
     const booms = ['x', 'y', 'z'].map((boom) => data({ boom })).join('');
-    frames.push(Buffer.from(data({ text: 'a' }) + data({ stop: 's' }) + booms + booms), parts);
+    answer.push(Buffer.from(data({ text: 'a' }) + data({ stop: 's' }) + booms + booms), parts);
     expect(reader.events).to.have.length(8);
   });
 
@@ -252,23 +252,23 @@ describe('frames', () => {
     it(`take time in proportion to the lines of ${what}`, () => {
       expectLinear((lines) => {
         const bytes = Buffer.from(Array.from({ length: lines }, (_, at) => line(at)).join(''));
-        const frames = new Frames({ reader: new Teller(), fault });
-        return () => frames.push(bytes, []);
+        const answer = new LenientAnswer({ reader: new Teller(), fault });
+        return () => answer.push(bytes, []);
       }, 3_000);
     });
   }
 
   it('give up a value in pieces that never ends, and a line above the limit', () => {
-    const frames = new Frames({ reader: new Teller(), fault, eventCharsMax: 1000 });
+    const answer = new LenientAnswer({ reader: new Teller(), fault, eventCharsMax: 1000 });
     const parts: ProviderPart[] = [];
-    for (let at = 0; at < 9 && !frames.done; at += 1) frames.push(Buffer.from(`data: "${'x'.repeat(900)}\n`), parts);
-    expect(frames.error).to.include({ kind: 'protocol' });
-    const document = new Frames({ reader: new Teller(), fault, eventCharsMax: 1000 });
+    for (let at = 0; at < 9 && !answer.done; at += 1) answer.push(Buffer.from(`data: "${'x'.repeat(900)}\n`), parts);
+    expect(answer.error).to.include({ kind: 'protocol' });
+    const document = new LenientAnswer({ reader: new Teller(), fault, eventCharsMax: 1000 });
     document.push(Buffer.from('{\n'), parts);
     for (let at = 0; at < 9 && !document.done; at += 1)
       document.push(Buffer.from(`"a": "${'x'.repeat(900)}",\n`), parts);
     expect(document.error).to.include({ kind: 'protocol' });
-    const long = new Frames({ reader: new Teller(), fault, eventCharsMax: 1000 });
+    const long = new LenientAnswer({ reader: new Teller(), fault, eventCharsMax: 1000 });
     long.push(Buffer.from(`data: "${'x'.repeat(2000)}`), parts);
     expect(long.failure).to.be.an('error');
   });
