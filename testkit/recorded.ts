@@ -37,6 +37,8 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/^<td>DATE, TIME<\/td><td>[^<]*<\/td><td>(?:email|почта|webhook|вебхук)<\/td><td>[^<]*<\/td>$/gm, 'ALERT'],
   [/\n<h2>(?:Latest alerts|Последние оповещения)\n(?:.*\n){3}ALERT(?:\nALERT)*/g, ''],
   [/(DURATION<\/td>)<td>(?:[\d,. ]+ (?:tokens\/s|токен(?:а|ов)?\/с))?<\/td>/g, '$1<td>SPEED</td>'],
+  // Of an answer that came within a millisecond there is none.
+  [/\n(?:Speed|Скорость)\n[\d,. \u00a0]+ (?:tokens\/s|токен(?:а|ов)?\/с)/g, ''],
 ];
 
 /** With marks for ids, times, durations and secrets. */

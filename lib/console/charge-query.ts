@@ -8,6 +8,7 @@ import { type Html, html } from './html.ts';
 import { findKeyOwner, type KeyOwner } from './key-owners.ts';
 import { defineWords } from './language.ts';
 import { dropEarlierEnded } from './latest-keys.ts';
+import { aliasNote, modelFilterField } from './model-filter.ts';
 import type { OwnerVisit } from './visit.ts';
 
 const WORDS = defineWords({
@@ -141,12 +142,13 @@ ${select(
   { name: 'key', label: words.key, all: words.all, chosen: filter.key },
   dropEarlierEnded(visit, keys, filter.key).map((key) => [key.id, fullKeyName(key, owners)]),
 )}
-${field({ name: 'model', label: words.model, value: filter.model, optional: true })}
+${modelFilterField(visit, words.model, filter.model)}
 ${select({ name: 'kind', label: words.kind, all: words.all, chosen: filter.kind }, Object.entries(kinds))}
 ${states && select({ name: 'state', label: words.state, all: words.all, chosen: filter.state }, Object.entries(states))}
 ${more}
 <p><button>${words.show}</button></p>
 </form>`;
   return html`${filterBox(words.set(count), box)}
+${aliasNote(visit, filter.model)}
 <p class="hint">${words.zone(visit.zone)}</p>`;
 }

@@ -32,13 +32,41 @@ const WORDS = defineWords({
 
 /** Prices of audio and the cache only where the model has them. */
 export function describeTextPrice(visit: Pick<OwnerVisit, 'language' | 'format'>, price: TextPrice): readonly string[] {
-  const words = WORDS[visit.language];
-  const { format } = visit;
-  const list = (rates: TokenRates) =>
-    TOKEN_RATES.flatMap((kind) => {
+  return [listRates(visit, price, TOKEN_RATES), ...listBands(visit, price)];
+}
+
+/** What stands beside the prices of input and output: those of audio and the cache, and of long prompts. */
+export function describeMorePrices(
+  visit: Pick<OwnerVisit, 'language' | 'format'>,
+  price: TextPrice,
+): readonly string[] {
+  const kinds = TOKEN_RATES.filter((kind) => kind !== 'input' && kind !== 'output' && price[kind] !== undefined);
+  return [...(kinds.length === 0 ? [] : [listRates(visit, price, kinds)]), ...listBands(visit, price)];
+}
+
+function listRates(
+  visit: Pick<OwnerVisit, 'language' | 'format'>,
+  rates: TokenRates,
+  kinds: readonly (keyof TokenRates)[],
+) {
+  return WORDS[visit.language].perMillion(joinRates(visit, rates, kinds));
+}
+
+function listBands(visit: Pick<OwnerVisit, 'language' | 'format'>, { bands = [] }: TextPrice): readonly string[] {
+  const { above } = WORDS[visit.language];
+  return bands.map((band) => above(visit.format.number(band.above), joinRates(visit, band, TOKEN_RATES)));
+}
+
+function joinRates(
+  { language, format }: Pick<OwnerVisit, 'language' | 'format'>,
+  rates: TokenRates,
+  kinds: readonly (keyof TokenRates)[],
+): string {
+  const names = WORDS[language].rates;
+  return kinds
+    .flatMap((kind) => {
       const rate = rates[kind];
-      return rate === undefined ? [] : [words.rates[kind](format.rubExact(rate))];
-    }).join(', ');
-  const bands = price.bands?.map((band) => words.above(format.number(band.above), list(band))) ?? [];
-  return [words.perMillion(list(price)), ...bands];
+      return rate === undefined ? [] : [names[kind](format.rubExact(rate))];
+    })
+    .join(', ');
 }

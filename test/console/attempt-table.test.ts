@@ -65,12 +65,24 @@ describe("the attempts on the operator's page of a call", () => {
 
   it('stand beside the price calculation that the owner sees, and how to give it back', async () => {
     const text = await asOperator('en');
-    const calculation = /Price calculation.*? Charged: ₽[\d.]+/.exec(text)?.[0] ?? '';
+    const calculation = /Price calculation.*? Total: ₽[\d.]+/.exec(text)?.[0] ?? '';
     expect(calculation).to.match(/Input tokens: 10 × ₽[\d,.]+ per 1M tokens/);
     const owners = (await owner.get(`/account/calls/${id}?lang=en`)).text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
     expect(owners).to.contain(calculation);
     expect(text).to.contain('correct the balance on the page of the account');
     expect(owners).to.not.contain('correct the balance');
+  });
+
+  it('show an owner how many providers were asked and how long it took, without their names', async () => {
+    const page = async (language: string) =>
+      (await owner.get(`/account/calls/${id}?lang=${language}`)).text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
+    const text = await page('en');
+    expect(text).to.match(/Duration [\d.]+ s First fragment after [\d.]+ s/);
+    expect(text).to.match(/Attempts .* 1 provider 1 failed [\d.]+ s 2 provider 2 answered [\d.]+ s [\d.]+ s/);
+    expect(text).to.match(/Held ₽[\d.,]+, of which ₽[\d.,]+ came back/);
+    expect(text).to.contain(' Model model-a ').and.not.to.contain('Billed as').and.not.to.contain('Charged: ');
+    expect(text).to.not.contain('vendor');
+    expect(await page('ru')).to.match(/1 провайдер 1 сбой [\d,]+.с 2 провайдер 2 ответил/);
   });
 
   it('show them in Russian', async () => {

@@ -51,7 +51,7 @@ describe('the page of a call', () => {
       'Billed as': 'sandbox-standard',
     });
     expect(await readFacts(await ask('sandbox-lite', 'Hello!', { max_tokens: 3 }))).to.include({
-      'Requested model': 'sandbox-lite',
+      Model: 'sandbox-lite',
       Result: 'answer cut off: max_tokens limit reached',
     });
     expect(await readFacts(await ask('sandbox-lite', '[[fail-mid]]', { stream: true }))).to.include({
@@ -65,7 +65,7 @@ describe('the page of a call', () => {
     expect(await readFacts(vectorPage)).to.include({
       Type: 'embeddings',
       Result: 'done',
-      'Billed as': 'sandbox-embedding',
+      Model: 'sandbox-embedding',
     });
     const { text } = await owner.get(vectorPage);
     expect(text).to.contain('<li>Input tokens: 20,000 × ₽40.00 per 1M tokens = ₽0.80</li>');

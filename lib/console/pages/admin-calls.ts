@@ -7,6 +7,7 @@ import type { AttemptSearch } from '../../store/ports/attempts.ts';
 import { checkbox, field, filterBox, select, shortTime, table, usual } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
+import { aliasNote, modelFilterField } from '../model-filter.ts';
 import { page } from '../page.ts';
 import type { UserVisit } from '../visit.ts';
 import { attemptWords } from './attempt-table.ts';
@@ -79,6 +80,7 @@ export const adminCalls = page({
     const last = found.length === PER_PAGE ? found.at(-1) : undefined;
     const body = html`<p>${words.about}</p>
 ${filterForm(visit, search)}
+${aliasNote(visit, search.model)}
 ${found.length === 0 ? html`<p>${words.none}</p>` : await attemptList(visit, found)}
 ${last && html`<p><a href="${linkToOlder(visit, last)}" rel="next">${words.older}</a></p>`}`;
     return { title: words.title, body };
@@ -141,7 +143,7 @@ function filterForm(visit: UserVisit, search: AttemptSearch): Html {
 ${time('from', words.from)}
 ${time('to', words.to)}
 ${field({ name: 'account', label: words.account, value: search.wallet, optional: true })}
-${field({ name: 'model', label: words.model, value: search.model, optional: true })}
+${modelFilterField(visit, words.model, search.model)}
 ${select({ name: 'upstream', label: words.upstream, all: words.all, chosen: search.upstream }, upstreams)}
 ${select(
   { name: 'ending', label: words.ending, all: words.all, chosen: search.ending },

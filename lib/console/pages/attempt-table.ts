@@ -103,7 +103,6 @@ function listAttempts(visit: Visit, charge: Charge, attempts: readonly Attempt[]
   const words = WORDS[language];
   const ms = (count: number | null) => (count === null ? '' : words.ms(format.number(count)));
   const rows = attempts.map((attempt) => {
-    const speed = computeSpeed(attempt);
     return [
       format.number(attempt.number),
       [attempt.upstream ?? words.unknown, attempt.upstreamModel ?? attempt.model].join(': '),
@@ -114,7 +113,7 @@ function listAttempts(visit: Visit, charge: Charge, attempts: readonly Attempt[]
         : `${words.endings[attempt.ending]}: ${attempt.reason}`,
       ms(attempt.firstMs),
       ms(attempt.totalMs),
-      speed === undefined ? '' : words.speed(format.number(speed)),
+      describeSpeed(visit, attempt) ?? '',
       describeCost(visit, attempt),
     ];
   });
@@ -139,6 +138,11 @@ function describeCost({ language, format }: Visit, { cost, certainty }: Attempt)
 }
 
 /** Output tokens a second, from the first fragment on; undefined where there is no such time. */
+export function describeSpeed({ language, format }: Visit, attempt: Attempt): string | undefined {
+  const speed = computeSpeed(attempt);
+  return speed === undefined ? undefined : WORDS[language].speed(format.number(speed));
+}
+
 function computeSpeed({ usage, firstMs, totalMs }: Attempt): number | undefined {
   if (usage === null || firstMs === null || totalMs <= firstMs) return undefined;
   const { [TOKEN_NAMES.output]: output } = JSON.parse(usage);

@@ -1,4 +1,5 @@
 // One call: its facts, its usage, and the calculation of its price to the last digit.
+import type { Attempt } from '../../money/attempt.ts';
 import type { Charge, Usage } from '../../money/decide.ts';
 import { parseGrantParts, sumParts } from '../../money/grants.ts';
 import { compareWithList, computeDifference } from '../../money/list-price.ts';
@@ -6,16 +7,17 @@ import { TEXT_MINIMUM } from '../../money/price.ts';
 import { itemizeTokens } from '../../money/token-receipt.ts';
 import { MOVED_NAME } from '../../money/token-usage.ts';
 import { keyName } from '../charge-query.ts';
-import { definitionList } from '../components.ts';
+import { definitionList, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { findKeyOwner, readKeyOwners } from '../key-owners.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
 import { listVisibleKeys } from '../visible-keys.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
+import { attemptWords, describeSpeed } from './attempt-table.ts';
 import { describeCause, endingWords, smartWords } from './call-words.ts';
 import { findRequestedCharge } from './calls.ts';
-import { chargeWords, describeState, isRunning } from './charge-table.ts';
+import { chargeWords, describeMs, describeState, isRunning } from './charge-table.ts';
 import { entriesTitle, entryTable } from './entry-table.ts';
 
 const WORDS = defineWords({
@@ -27,7 +29,14 @@ const WORDS = defineWords({
     key: 'Key',
     member: 'Member',
     kind: 'Type',
-    model: 'Billed as',
+    duration: 'Duration',
+    first: 'First fragment after',
+    speed: 'Speed',
+    attempts: 'Attempts',
+    columns: ['No.', 'Provider', 'Ending', 'First fragment', 'Total time'],
+    provider: (number: string) => `provider ${number}`,
+    model: 'Model',
+    billed: 'Billed as',
     requested: 'Requested model',
     answered: 'Answered by',
     why: 'Result',
@@ -36,6 +45,7 @@ const WORDS = defineWords({
     refunded: 'Refunded',
     state: 'Status',
     held: 'Held',
+    returned: (held: string, returned: string) => `${held}, of which ${returned} came back`,
     charged: 'Charged',
     granted: 'Including from bonuses',
     sum: 'Price calculation',
@@ -70,7 +80,14 @@ const WORDS = defineWords({
     key: 'Ключ',
     member: 'Участник',
     kind: 'Тип',
-    model: 'Тарифицирована как',
+    duration: 'Длительность',
+    first: 'Первый фрагмент через',
+    speed: 'Скорость',
+    attempts: 'Обращения к провайдерам',
+    columns: ['№', 'Провайдер', 'Результат', 'Первый фрагмент', 'Общее время'],
+    provider: (number: string) => `провайдер ${number}`,
+    model: 'Модель',
+    billed: 'Тарифицирована как',
     requested: 'Запрошена модель',
     answered: 'Ответила модель',
     why: 'Результат',
@@ -79,6 +96,7 @@ const WORDS = defineWords({
     refunded: 'Возвращено',
     state: 'Статус',
     held: 'Зарезервировано',
+    returned: (held: string, returned: string) => `${held}, из них вернулось ${returned}`,
     charged: 'Списано',
     granted: 'В том числе бонусами',
     sum: 'Расчёт цены',
@@ -115,11 +133,12 @@ export const call = page({
     const { services, format } = visit;
     const words = WORDS[visit.language];
     const charge = await findRequestedCharge(visit);
-    const [entries, keys, cause] = await Promise.all([
+    const [entries, keys, attempts] = await Promise.all([
       services.store.ledger.listChargeEntries(charge.id),
       listVisibleKeys(visit),
-      findCause(visit, charge),
+      services.store.attempts.list([charge.id]),
     ]);
+    const cause = findCause(visit, charge, attempts);
     const { kinds } = chargeWords(visit);
     const key = keys.find(({ id }) => id === charge.key);
     const member = findKeyOwner(await readKeyOwners(visit, keys), charge.key);
@@ -129,21 +148,23 @@ export const call = page({
       [words.charged, html`<strong class="big">${format.rubExact(charge.charged)}</strong>`],
       [words.time, format.time(charge.createdAt)],
       [words.ended, charge.endedAt === null ? words.running : format.time(charge.endedAt)],
+      ...timeRows(visit, charge, attempts),
       [words.key, key ? keyName(key) : charge.key],
       ...(member === undefined ? [] : [[words.member, member] as const]),
       [words.kind, kinds[charge.kind]],
       ...modelRows(visit, charge, usage),
       [words.state, describeState(visit, charge)],
       ...(charge.kind === 'service' ? [] : [[words.why, cause ?? endingWords(visit.language, charge, usage)] as const]),
-      [words.held, format.rubExact(charge.reserved)],
+      [words.held, describeHold(visit, charge)],
       ...(charge.grants === undefined
         ? []
         : [[words.granted, format.rubExact(sumParts(parseGrantParts(charge.grants)))] as const]),
       ...(charge.state === 'refunded' ? [[words.refunded, format.rubExact(charge.charged)] as const] : []),
     ])}
+${attemptTable(visit, attempts)}
 ${priceCalculation(visit, charge)}
-<h2>${entriesTitle(visit)}</h2>
-${entryTable(visit, entries)}</section>
+<details><summary>${entriesTitle(visit)} (${format.number(entries.length)})</summary>
+${entryTable(visit, entries)}</details></section>
 <p><a href="${linkTo(visit, '/account/calls')}">${words.back}</a></p>`;
     return { title: words.title, body };
   },
@@ -153,25 +174,71 @@ ${entryTable(visit, entries)}</section>
 type Shown = Pick<OwnerVisit, 'language' | 'format'>;
 
 /** Why the call failed, if it did. */
-async function findCause({ services, language }: OwnerVisit, { id, state }: Charge): Promise<string | undefined> {
-  if (state !== 'released' && state !== 'refunded') return undefined;
-  return describeCause(language, await services.store.attempts.list([id]));
+function findCause({ language }: OwnerVisit, { state }: Charge, attempts: readonly Attempt[]): string | undefined {
+  return state === 'released' || state === 'refunded' ? describeCause(language, attempts) : undefined;
+}
+
+/** How long the call took until its first fragment and in all, and how fast its answer came. */
+function timeRows(
+  visit: OwnerVisit,
+  charge: Charge,
+  attempts: readonly Attempt[],
+): readonly (readonly [string, string])[] {
+  const words = WORDS[visit.language];
+  if (charge.endedAt === null) return [];
+  const last = attempts.at(-1);
+  const first = typeof last?.firstMs === 'number' ? last.at + last.firstMs - charge.createdAt : undefined;
+  const speed = last && describeSpeed(visit, last);
+  return [
+    [words.duration, describeMs(visit, charge.endedAt - charge.createdAt, 2)],
+    ...(first === undefined ? [] : [[words.first, describeMs(visit, Math.max(0, first), 2)] as const]),
+    ...(speed === undefined ? [] : [[words.speed, speed] as const]),
+  ];
+}
+
+/** What was held, and how much of it came back. */
+function describeHold({ language, format }: OwnerVisit, { reserved, charged, endedAt }: Charge): string {
+  const held = format.rubExact(reserved);
+  const returned = reserved - charged;
+  if (endedAt === null || returned <= 0n) return held;
+  return WORDS[language].returned(held, format.rubExact(returned));
+}
+
+/** Of a call that more than one upstream was asked for. Its owner learns how many there are, and no names. */
+function attemptTable(visit: OwnerVisit, attempts: readonly Attempt[]): Html | undefined {
+  if (attempts.length < 2) return undefined;
+  const words = WORDS[visit.language];
+  const { format } = visit;
+  const { endings } = attemptWords(visit);
+  const upstreams = [...new Set(attempts.map(({ upstream }) => upstream))];
+  const rows = attempts.map(({ number, upstream, ending, firstMs, totalMs }) => [
+    format.number(number),
+    words.provider(format.number(upstreams.indexOf(upstream) + 1)),
+    endings[ending],
+    firstMs === null ? '' : describeMs(visit, firstMs, 2),
+    describeMs(visit, totalMs, 2),
+  ]);
+  const columns = words.columns.map((title, at) => ({ title, number: at === 0 || at > 2 }));
+  return html`<h2>${words.attempts}</h2>
+${table(words.attempts, columns, rows)}`;
 }
 
 function parseUsage({ usage }: Charge): Usage {
   return usage === null ? {} : JSON.parse(usage);
 }
 
-/** The requested, answering and billed model, and why smart chose it. */
+/** The requested, answering and billed model, one line if they are the same, and why smart chose it. */
 function modelRows({ language }: OwnerVisit, charge: Charge, usage: Usage): readonly (readonly [string, string])[] {
   const words = WORDS[language];
   const { model_asked: requested = charge.model, model_answered: answered = charge.model } = usage;
   const { smart_tier: tier, smart_signals: signals = '' } = usage;
   const smart = tier === undefined ? [] : [[words.smart, smartWords(language, String(tier), String(signals))] as const];
-  const models = charge.kind === 'text' && charge.usage !== null;
+  const isOne = requested === charge.model && answered === charge.model;
+  if (isOne) return [[words.model, charge.model], ...smart];
   return [
-    ...(models ? [[words.requested, String(requested)] as const, [words.answered, String(answered)] as const] : []),
-    [words.model, charge.model],
+    [words.requested, String(requested)],
+    [words.answered, String(answered)],
+    [words.billed, charge.model],
     ...smart,
   ];
 }
@@ -184,8 +251,9 @@ export function priceCalculation(visit: Shown, charge: Charge): Html | undefined
   const usage = parseUsage(charge);
   const isByToken = charge.kind === 'text' || charge.kind === 'embedding';
   const lines = isByToken ? tokenLines(visit, charge) : mediaLines(visit, charge, usage);
+  const isTotal = isByToken && itemizeTokens(charge)?.total === charge.charged;
   return html`<h2>${words.sum}</h2>
-<ul>${lines.map((line) => html`<li>${line}</li>`)}<li><strong>${words.charged}: ${format.rubExact(charge.charged)}</strong></li></ul>
+<ul>${lines.map((line) => html`<li>${line}</li>`)}${!isTotal && html`<li><strong>${words.charged}: ${format.rubExact(charge.charged)}</strong></li>`}</ul>
 ${listPriceLine(visit, charge)}
 ${isByToken && html`<p class="hint">${words.minimum(format.rub(TEXT_MINIMUM))}</p>`}`;
 }

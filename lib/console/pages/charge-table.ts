@@ -142,9 +142,13 @@ function describeTokens({ language, format }: Visit, { usage }: Charge): string 
 }
 
 /** From the start of a call to its end; empty while it runs. */
-function describeDuration({ language, format }: Visit, { createdAt, endedAt }: Charge): string {
-  if (endedAt === null) return '';
-  return WORDS[language].seconds(format.number(Math.round((endedAt - createdAt) / 100) / 10));
+function describeDuration(visit: Visit, { createdAt, endedAt }: Charge): string {
+  return endedAt === null ? '' : describeMs(visit, endedAt - createdAt);
+}
+
+/** In seconds, in lists to a tenth. */
+export function describeMs({ language, format }: Visit, ms: number, digits: 1 | 2 = 1): string {
+  return WORDS[language].seconds(format.number(Number((ms / 1000).toFixed(digits))));
 }
 
 /** A call whose row changes soon, unlike the hold of a service. */

@@ -13,7 +13,7 @@ import { definitionList, field, select, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
-import { describeTextPrice } from '../token-price.ts';
+import { describeMorePrices } from '../token-price.ts';
 import type { OwnerVisit } from '../visit.ts';
 
 const WORDS = defineWords({
@@ -23,9 +23,10 @@ const WORDS = defineWords({
     model: 'Model',
     type: 'Type',
     provider: 'Developer',
-    price: 'Price',
+    input: 'Input / 1M',
+    output: 'Output / 1M',
+    price: 'Other prices',
     types: { text: 'text', embedding: 'embeddings', image: 'image', video: 'video' },
-    embedding: (input: string) => `${input} per 1M tokens`,
     least: (minimum: string) =>
       `A call to a text or embedding model costs at least ${minimum}, however few tokens it uses.`,
     minimum: 'minimum per call',
@@ -51,9 +52,10 @@ const WORDS = defineWords({
     model: 'Модель',
     type: 'Тип',
     provider: 'Разработчик',
-    price: 'Цена',
+    input: 'Вход / 1 млн',
+    output: 'Выход / 1 млн',
+    price: 'Другие цены',
     types: { text: 'текст', embedding: 'эмбеддинги', image: 'картинка', video: 'видео' },
-    embedding: (input: string) => `${input} за 1 млн токенов`,
     least: (minimum: string) =>
       `Запрос к текстовой модели или к модели эмбеддингов стоит не меньше ${minimum}, даже если токенов мало.`,
     minimum: 'минимум за запрос',
@@ -81,14 +83,17 @@ export const models = page({
   get(visit) {
     const words = WORDS[visit.language];
     const listed = listModels(chooseOwnCatalog(visit));
-    const columns = [words.model, words.type, words.provider, words.price].map((title, at) =>
-      at === 0 ? { title, narrow: 'main' as const } : { title },
-    );
+    const columns = [
+      { title: words.model, narrow: 'main' as const },
+      ...[words.type, words.provider].map((title) => ({ title })),
+      ...[words.input, words.output].map((title) => ({ title, number: true, narrow: 'named' as const })),
+      { title: words.price },
+    ];
     const rows = listed.map((model) => [
       html`<code>${model.id}</code>${model.aliases.length > 0 && html` <span class="hint">${words.aliases(model.aliases.join(', '))}</span>`}`,
       words.types[model.type],
       model.provider,
-      priceText(visit, model),
+      ...priceCells(visit, model),
     ]);
     const least =
       listed.some(({ type }) => type === 'text' || type === 'embedding') && words.least(visit.format.rub(TEXT_MINIMUM));
@@ -102,27 +107,35 @@ function chooseOwnCatalog({ services, account }: OwnerVisit): Catalog {
   return chooseCatalog(services.catalog(), account);
 }
 
-function priceText(visit: OwnerVisit, model: ModelListing): string {
+/** Of input and output tokens, and the others. */
+function priceCells(visit: OwnerVisit, model: ModelListing): readonly [string, string, string] {
   const words = WORDS[visit.language];
   const found = chooseOwnCatalog(visit).byName.get(model.id);
-  if (!found) return words.smart;
+  if (!found) return ['', '', words.smart];
   const { format } = visit;
   switch (found.type) {
-    case 'text':
-      return describeTextPrice(visit, found.price).join('; ');
-    case 'embedding':
-      return words.embedding(format.rubExact(found.price.input));
-    case 'image':
-      return words.request(format.rubExact(found.price.request));
-    case 'video': {
+    case 'text': {
       const { price } = found;
-      if ('request' in price) return words.request(format.rubExact(price.request));
-      if ('second' in price) return words.second(format.rubExact(price.second));
-      return words.second(
-        [...price.byResolution].map(([label, micro]) => `${label}: ${format.rubExact(micro)}`).join(', '),
-      );
+      return [format.rubExact(price.input), format.rubExact(price.output), describeMorePrices(visit, price).join('; ')];
     }
+    case 'embedding':
+      return [format.rubExact(found.price.input), '', ''];
+    case 'image':
+      return ['', '', words.request(format.rubExact(found.price.request))];
+    case 'video':
+      return ['', '', videoPrice(visit, found.price)];
   }
+}
+
+type VideoPrice = Extract<Model, { type: 'video' }>['price'];
+
+function videoPrice({ language, format }: OwnerVisit, price: VideoPrice): string {
+  const words = WORDS[language];
+  if ('request' in price) return words.request(format.rubExact(price.request));
+  if ('second' in price) return words.second(format.rubExact(price.second));
+  return words.second(
+    [...price.byResolution].map(([label, micro]) => `${label}: ${format.rubExact(micro)}`).join(', '),
+  );
 }
 
 const COUNT_MAX = 100_000_000;
@@ -234,7 +247,7 @@ function estimateCost(model: Model | undefined, values: CalculatorValues): Estim
   return { held: price, cost: price, isMinimum: false };
 }
 
-function videoCost(price: Extract<Model, { type: 'video' }>['price'], seconds: number): Micro {
+function videoCost(price: VideoPrice, seconds: number): Micro {
   if ('request' in price) return price.request;
   const perSecond = 'second' in price ? price.second : ([...price.byResolution.values()].at(-1) ?? 0n);
   return perSecond * BigInt(seconds);
