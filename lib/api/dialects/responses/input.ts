@@ -3,7 +3,8 @@
 import { isRecord } from '../../../base/record.ts';
 import type { RequestContent, RequestMessage, RequestResult } from '../../../calls/text/request.ts';
 import type { ReasoningContent, TextContent, ToolCallContent } from '../../../upstream/contract/provider.ts';
-import { isCompaction, readPhase } from '../../../upstream/formats/responses/item.ts';
+import { isCompaction } from '../../../upstream/formats/responses/item.ts';
+import { readPhase } from '../../../upstream/formats/responses/message-content.ts';
 import { OpenCalls, type ReadingCall, readCalled, readCustomCall } from '../calls.ts';
 import { createResult, type FoundFiles, readContent, readDrawnImage, startReading } from '../content.ts';
 import { invalidField } from '../fields.ts';

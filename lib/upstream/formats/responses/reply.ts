@@ -4,7 +4,8 @@ import type { AnswerReader, AnswerWriter, Host, JsonObject } from '../../contrac
 import { readFields } from '../../host/fields.ts';
 import { OddEvents } from '../odd-events.ts';
 import { Usage } from '../usage.ts';
-import { type AnswerTexts, Item } from './item.ts';
+import { type ContentTypes, Item } from './item.ts';
+import type { AnswerTexts } from './message-content.ts';
 import { UnmatchedItems } from './unmatched-items.ts';
 
 type Kit = Pick<Host, 'fault' | 'finishReason'>;
@@ -18,7 +19,7 @@ export class ResponsesReply implements AnswerReader {
   readonly #byIndex = new Map<unknown, Item>();
   /** The last of each id. */
   readonly #byId = new Map<unknown, Item>();
-  readonly #texts: AnswerTexts = { characters: 0 };
+  readonly #texts: AnswerTexts = { characters: 0, hasRefusal: false };
   #id: unknown;
   /** Since the last event of the format; most have none. */
   #odd: OddEvents | undefined;
@@ -70,9 +71,9 @@ export class ResponsesReply implements AnswerReader {
         break;
       case 'output_text':
       case 'refusal':
-        if (step === 'delta') this.#find(event, 'message').addText(event, name, out);
-        else if (step === 'done') this.#find(event, 'message').completeText(event, name, out);
-        else if (step === 'annotation') this.#find(event, 'message').annotate(event, out);
+        if (step === 'delta') this.#find('message', event).takeText(event, name, out);
+        else if (step === 'done') this.#find('message', event).completeText(event, name, out);
+        else if (step === 'annotation') this.#find('message', event).annotate(event, out);
         else out.alive();
         break;
       case 'content_part':
@@ -81,14 +82,16 @@ export class ResponsesReply implements AnswerReader {
         this.#takePart(event, { name, step }, out);
         break;
       case 'function_call_arguments':
-        this.#find(event, 'function_call').takeArguments(event, out);
+        this.#find('function_call', event).takeArguments(event, out);
         break;
       case 'custom_tool_call_input':
-        this.#find(event, 'custom_tool_call').takeInput(event, out);
+        this.#find('custom_tool_call', event).takeInput(event, out);
         break;
       case 'reasoning_text':
+        this.#find('reasoning', event).takeText(event, 'text', out);
+        break;
       case 'reasoning_summary_text':
-        this.#find(event, 'reasoning').takeThought(event, name, out);
+        this.#find('reasoning', event).takeText(event, 'summary', out);
         break;
       default:
         // Work of the server's own tools; the other events only repeat the state.
@@ -97,11 +100,17 @@ export class ResponsesReply implements AnswerReader {
   }
 
   #takePart(event: JsonObject, { name, step }: { name: string; step: string | undefined }, out: AnswerWriter): void {
-    const isText = name === 'reasoning_part' || readFields(event.part).type === 'reasoning_text';
-    const kind = name === 'reasoning_summary_part' ? 'summary' : isText ? 'text' : 'output';
-    const item = this.#find(event, kind === 'output' ? 'message' : 'reasoning');
-    if (step === 'done') item.completePart(event, kind, out);
-    else item.beginPart(event, kind);
+    const isOwnText = name === 'reasoning_part' || readFields(event.part).type === 'reasoning_text';
+    const kind = name === 'reasoning_summary_part' ? 'summary' : isOwnText ? 'text' : undefined;
+    if (kind) {
+      const reasoning = this.#find('reasoning', event);
+      if (step === 'done') reasoning.completePart(event, kind, out);
+      else reasoning.beginPart(event, kind);
+      return;
+    }
+    const message = this.#find('message', event);
+    if (step === 'done') message.completePart(event, out);
+    else message.beginPart(event);
   }
 
   /** A second response in the stream is nobody's answer. */
@@ -147,9 +156,11 @@ export class ResponsesReply implements AnswerReader {
     return last?.type === type && last.isBegun && !last.isDone ? last : undefined;
   }
 
-  #find(event: JsonObject, type: string): Item {
+  /** The content of the item that an event is about. */
+  #find<Type extends keyof ContentTypes>(type: Type, event: JsonObject): ContentTypes[Type] {
     const known = this.#findKnown(event, type) ?? this.#findOpen(event, type);
-    return known?.type === type ? known : this.#add(type, event.item_id, event.output_index);
+    const item = known?.type === type ? known : this.#add(type, event.item_id, event.output_index);
+    return item.content as ContentTypes[Type];
   }
 
   #add(type: string, id: unknown, index?: unknown): Item {
@@ -169,9 +180,8 @@ export class ResponsesReply implements AnswerReader {
     if (failure) throw this.#kit.fault.ofComplaint({ error: failure }, true);
     if (Array.isArray(response.output)) this.#completeAll(response.output, out);
     const { reason = status } = readFields(response.incomplete_details);
-    const isRefused = this.#items.some((item) => item.isRefused);
     if (status === 'incomplete') out.finish(this.#kit.finishReason(reason) ?? 'other', `${reason}`);
-    else out.finish(isRefused ? 'filter' : 'stop', status);
+    else out.finish(this.#texts.hasRefusal ? 'filter' : 'stop', status);
     out.done(status);
   }
 
