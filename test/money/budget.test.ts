@@ -1,6 +1,7 @@
 // The running sum of a key: what counts, in which period, and when a call is over the budget.
 import { expect } from 'chai';
 import {
+  findLeft,
   getKeyCallsId,
   getSpent,
   isClosedRun,
@@ -200,6 +201,23 @@ describe('the budget of a key', () => {
       resolvePeriod(budget, { period: 99, limit: 1n }),
       resolvePeriod(undefined, { period: 99, limit: 1n }),
     ]).to.deep.equal([100, 99]);
+  });
+
+  it('leaves what neither the period nor the running calls have spent, and never less than nothing', () => {
+    const budget = { key: 'k', wallet: 'w', period: 100, spent: 5n };
+    const rows = [
+      [{ period: 100, limit: 9n }, 0n, 4n],
+      [{ period: 100, limit: 9n }, 3n, 1n],
+      [{ period: 100, limit: 9n }, 5n, 0n],
+      [{ period: 100, limit: 4n }, 0n, 0n],
+      [{ period: 101, limit: 9n }, 3n, 6n],
+      [{ period: 99, limit: 9n }, 0n, 4n],
+      [{ period: 100, limit: null }, 0n, undefined],
+    ] as const;
+    for (const [terms, exposed, left] of rows) {
+      expect(findLeft(budget, terms, exposed), `${terms.period} ${terms.limit} ${exposed}`).to.equal(left);
+    }
+    expect(findLeft(undefined, { period: 100, limit: 9n }, 0n)).to.equal(9n);
   });
 });
 

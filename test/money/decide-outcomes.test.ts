@@ -45,6 +45,25 @@ describe('the outcome of an operation', () => {
     expect(decide({ ...known, wallet }, spent)).to.deep.equal({ status: 'key_budget', wallet, left: 1n });
     const exposed = decide({ ...known, wallet, exposedInBudget: 3n }, spent);
     expect(exposed).to.deep.equal({ status: 'key_budget', wallet, left: 0n });
+    const caps = [
+      { id: 'user:u', period: 0, limit: 9n * RUB },
+      { id: 'run:r', period: 0, limit: 2n },
+    ];
+    const states = [
+      { sum: undefined, exposed: 0n },
+      { sum: { key: 'run:r', wallet: 'w', period: 0, spent: 1n }, exposed: 0n },
+    ];
+    const capped = { ...operation('reserve', 'c', 1), caps } as Operation;
+    expect(decide({ ...known, wallet, caps: states }, capped)).to.deep.equal({
+      status: 'cap',
+      wallet,
+      cap: 'run:r',
+      left: 1n,
+    });
+    expect(decide({ ...known, wallet, caps: states.map((state) => ({ ...state, exposed: 3n })) }, capped)).to.include({
+      cap: 'run:r',
+      left: 0n,
+    });
     // A count of calls has no money left.
     const many = { ...operation('reserve', 'c', 1), caps: [{ id: 'calls:k', period: 0, limit: 0n }] } as Operation;
     expect(decide({ ...known, wallet }, many)).to.deep.equal({ status: 'cap', wallet, cap: 'calls:k' });

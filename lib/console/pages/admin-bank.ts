@@ -183,7 +183,7 @@ async function bankPage(visit: UserVisit): Promise<Page> {
     papers.list({ ...open, state: 'dismissed', limit: LAST_SHOWN }),
   ]);
   const unfinished = await Promise.all(begun.map((row) => readBegun(visit, readBankPaymentRow(row))));
-  const matched = await matchRows(visit, rows, unfinished);
+  const matched = await matchRows(visit, rows);
   const certain = [...unfinished, ...matched.filter(({ match }) => match?.status === 'certain')].slice(0, PER_PAGE);
   const unsure = matched.filter(({ match }) => match?.status === 'unsure');
   const more = rows.length === PER_PAGE ? rows.at(-1) : undefined;
@@ -202,15 +202,10 @@ ${dismissed.length > 0 && dismissedSection(visit, dismissed.map(readBankPaymentR
 }
 
 /** Rows come with the latest first; of those that pay one invoice, the earliest counts. */
-async function matchRows(
-  { services }: UserVisit,
-  rows: readonly PaperRow[],
-  unfinished: readonly MatchedPayment[],
-): Promise<readonly MatchedPayment[]> {
+async function matchRows({ services }: UserVisit, rows: readonly PaperRow[]): Promise<readonly MatchedPayment[]> {
   const payments = rows.map(readBankPaymentRow);
   const found = await Promise.all(payments.map((payment) => matchBankPayment(services.store, payment)));
-  const begun = unfinished.flatMap(({ invoice }) => invoice?.id ?? []);
-  const matches = doubtRepeated(found.toReversed(), begun).toReversed();
+  const matches = doubtRepeated(found.toReversed()).toReversed();
   return payments.flatMap((payment, at) => {
     const match = matches[at];
     return match ? [{ payment, match, invoice: match.invoice }] : [];

@@ -54,9 +54,9 @@ export async function matchBankPayment(
   return reason === undefined ? { status: 'certain', invoice } : { status: 'unsure', reason, invoice };
 }
 
-/** Of several payments that would be certain to pay an invoice, only the first is; `begun` are invoices being credited. */
-export function doubtRepeated(matches: readonly Match[], begun: readonly string[] = []): readonly Match[] {
-  const taken = new Set(begun);
+/** Of several payments that would be certain to pay an invoice, only the first is. */
+export function doubtRepeated(matches: readonly Match[]): readonly Match[] {
+  const taken = new Set<string>();
   return matches.map((match) => {
     if (match.status !== 'certain') return match;
     const { invoice } = match;
