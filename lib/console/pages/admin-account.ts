@@ -22,6 +22,7 @@ import type { UserVisit } from '../visit.ts';
 import { accessSections, changeForm } from './account-access.ts';
 import { changeMonthlyByForm, giveByForm, grantForms, revokeByForm } from './account-grants.ts';
 import { accountLimitsForm, changeAccountLimits, type RefusedLimits } from './admin-account-limits.ts';
+import { changeNote, noteForm } from './admin-account-note.ts';
 import { changePriceList, priceListForm, priceListRow } from './admin-price-list.ts';
 import { sendLink } from './link-request.ts';
 
@@ -151,6 +152,11 @@ export const adminAccount = page({
         return setStatus(visit, account, sent.text('change') === 'suspend');
       case 'price_list': {
         const problem = await changePriceList(visit, account, sent);
+        if (problem !== undefined) return refused(visit, account, { sent, text: problem });
+        return { to: `/admin/accounts/${account.id}?done=done` };
+      }
+      case 'note': {
+        const problem = await changeNote(visit, account, sent);
         if (problem !== undefined) return refused(visit, account, { sent, text: problem });
         return { to: `/admin/accounts/${account.id}?done=done` };
       }
@@ -301,6 +307,7 @@ ${(done === 'done' || done === 'exists' || done === 'corrected') && message('don
 ${wallet && balances(visit, account, wallet)}
 ${playLeft !== undefined && playForms(visit, account, playLeft)}
 <p><a href="/admin/payments?account=${account.id}">${words.payments}</a> · <a href="/admin/accounts/${account.id}/papers">${words.papers}</a></p>
+${await noteForm(visit, account)}
 ${await customerUsage(visit, account.id)}
 ${await accessSections(visit, account)}
 ${wallet && (await grantForms(visit, account, wallet))}

@@ -65,6 +65,39 @@ describe('the pages of accounts', () => {
     for (const name of ['', 'x'.repeat(101)]) expect((await operator.submit(LIST, { name })).status).to.equal(400);
   });
 
+  it('keep a note about an account, which its owner does not see', async () => {
+    const owner = await setUpOwner(test, account.id);
+    const note = 'Pays by invoice.\r\nCall <Vera> first.';
+    expect((await submit({ change: 'note', note })).headers.location).to.equal(`${path}?done=done`);
+    const { text } = await operator.get(path);
+    expect(text)
+      .to.contain('Pays by invoice.\nCall &lt;Vera&gt; first.</textarea>')
+      .and.to.contain('Only operators see it.');
+    expect(await lastDeed()).to.include({
+      action: 'account.note',
+      account: account.id,
+      detail: JSON.stringify({ note: 'Pays by invoice.\nCall <Vera> first.' }),
+    });
+    const exported = await owner.get('/account/settings/export');
+    expect(exported.status).to.equal(200);
+    expect(exported.text).not.to.contain('Pays by invoice');
+    expect((await submit({ change: 'note', note: 'x'.repeat(2001) })).text).to.contain(
+      'A note has at most 2,000 characters.',
+    );
+    expect((await submit({ change: 'note', note: '' })).status).to.equal(303);
+    expect((await operator.get(path)).text).not.to.contain('Pays by invoice');
+  });
+
+  it('do not lose the note of another operator', async () => {
+    await submit({ change: 'note', note: 'first' });
+    const late = await submit({ change: 'note', note: 'mine', before: '' });
+    expect(late.status).to.equal(400);
+    expect(late.text).to.contain('It is now: “first”').and.to.contain('mine</textarea>');
+    expect(hiddenFields(late.text, path).change).to.equal('note');
+    expect((await submit({ change: 'note', note: 'mine' })).status).to.equal(303);
+    expect((await operator.get(path)).text).to.contain('mine</textarea>');
+  });
+
   it('suspend an account, whose keys are then refused, and resume it', async () => {
     const owner = await setUpOwner(test, account.id);
     const readStatus = async () => (await send(`${test.url}/api/v1/models`, { key: account.key })).status;
