@@ -66,7 +66,9 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
       'topup.declined': (name, { amount, payment }) =>
         `The bank declined an automatic top-up of ${amount} RUB for the account “${name}” (payment ${payment}). It will be tried again later.`,
       'topup.paused': (name, { amount, payment }) =>
-        `The bank declined an automatic top-up of ${amount} RUB for the account “${name}” (payment ${payment}). Your card will not be charged again until you top up once or choose another card.`,
+        payment === undefined
+          ? `The automatic top-up of the account “${name}” (${amount} RUB) is paused; the wallet page says why. Your card will not be charged until you top up once, choose another card, or save the automatic top-up again.`
+          : `The bank declined an automatic top-up of ${amount} RUB for the account “${name}” (payment ${payment}). Your card will not be charged again until you top up once or choose another card.`,
       'card.saved': (name, { card }) =>
         `The card ${card} was saved for the account “${name}”. If no owner of the account did this, tell the operator of this service.`,
       'card.removed': (name, { card }) =>
@@ -122,7 +124,9 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
       'topup.declined': (name, { amount, payment }) =>
         `Банк отклонил автопополнение аккаунта «${name}» на ${rub(amount)} (платёж ${payment}). Попытка повторится позже.`,
       'topup.paused': (name, { amount, payment }) =>
-        `Банк отклонил автопополнение аккаунта «${name}» на ${rub(amount)} (платёж ${payment}). Списаний с карты не будет, пока вы один раз не пополните кошелёк сами или не выберете другую карту.`,
+        payment === undefined
+          ? `Автопополнение аккаунта «${name}» на ${rub(amount)} приостановлено, причина — на странице кошелька. Списаний с карты не будет, пока вы один раз не пополните кошелёк сами, не выберете другую карту или не сохраните автопополнение ещё раз.`
+          : `Банк отклонил автопополнение аккаунта «${name}» на ${rub(amount)} (платёж ${payment}). Списаний с карты не будет, пока вы один раз не пополните кошелёк сами или не выберете другую карту.`,
       'card.saved': (name, { card }) =>
         `Для аккаунта «${name}» сохранена карта ${card}. Если этого не делал никто из владельцев, сообщите оператору сервиса.`,
       'card.removed': (name, { card }) =>

@@ -21,7 +21,7 @@ export interface AlertContent {
     | 'test';
   /**
    * Amounts are decimal strings in RUB. `budget.used` also has `key`, `name`, `percent` (80, 95, 100); `topup.…`
-   * `payment`; `card.…` only `card`, such as `Visa •••• 4242`; those from `price.below_cost` on are for
+   * `payment`, unless it was paused without one; `card.…` only `card`, such as `Visa •••• 4242`; those from `price.below_cost` on are for
    * operators: `models` and `lines`, a line for each price; `upstream`, `keys` and `refused`, how many of them;
    * `upstream`, `models`, `minutes` since when they fail, and `kind` of failure;
    * `problems` and `drift`; `folder`, `host` and `free` in GB; `count` and `newest`, the id of a payment.

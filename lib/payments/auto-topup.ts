@@ -14,7 +14,16 @@ import type { Store } from '../store/store.ts';
 import { GONE_BACK, sumGoneBack } from './gone-back.ts';
 import { getCreditEntryId } from './ids.ts';
 import type { Payments } from './payments.ts';
-import { findBlocker, markClaimed, markEnded, markPaused, markResumed, type TopupNews } from './topup-rules.ts';
+import {
+  AMOUNT_UNUSABLE,
+  CARD_UNUSABLE,
+  findBlocker,
+  markClaimed,
+  markEnded,
+  markPaused,
+  markResumed,
+  type TopupNews,
+} from './topup-rules.ts';
 
 interface AutoTopupOptions {
   readonly store: Pick<Store, 'payments' | 'ledger' | 'users'>;
@@ -24,7 +33,7 @@ interface AutoTopupOptions {
   /** The store's clock. */
   readonly now: () => number;
   readonly log: { warn(fields: object, message: string): void };
-  /** Alerts the owners, once per payment. */
+  /** Alerts the owners, once per payment, or per pause without one. */
   readonly alerts: Pick<Alerts, 'queueAlert'>;
   /** Average pause between two checks of all wallets. */
   readonly everyMs?: number;
@@ -148,12 +157,16 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
     } catch (error) {
       if (!isFault(error)) throw error;
       // The card is gone, its provider is disabled, or the amount is out of bounds.
-      return pauseTopup(auto, error.message);
+      const reason = error.data?.detail.field === 'amount' ? AMOUNT_UNUSABLE : CARD_UNUSABLE;
+      return pauseTopup(auto, reason, error.message);
     }
   }
 
-  async function pauseTopup(auto: AutoTopupRow, reason: string): Promise<boolean> {
-    log.warn({ account: auto.id, reason }, 'could not start an automatic top-up; it is paused');
+  async function pauseTopup(auto: AutoTopupRow, reason: string, details = reason): Promise<boolean> {
+    const { id, version, amount } = auto;
+    log.warn({ account: id, reason: details }, 'could not start an automatic top-up; it is paused');
+    // Sent before the row is changed, so that after a crash another process sends the alert.
+    await alerts.queueAlert(id, { type: 'topup.paused', data: { amount: formatRub(amount) } }, `${id}:${version}`);
     await store.payments.changeAutoTopup(markPaused(auto, reason, now()));
     return false;
   }

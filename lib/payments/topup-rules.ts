@@ -13,6 +13,10 @@ export const WAITS_MS = [HOUR_MS, 3 * HOUR_MS, 7 * HOUR_MS] as const;
 const OUTAGE_MS = 900_000;
 const ZONES_APART_DAYS = 2;
 
+/** Why a top-up that cannot be ordered is paused; owners see it. */
+export const CARD_UNUSABLE = 'the card cannot be charged here now';
+export const AMOUNT_UNUSABLE = 'the payment provider does not take this amount';
+
 /** Why nothing is charged now. */
 export type TopupBlocker = 'off' | 'paused' | 'in_flight' | 'waits' | 'enough' | 'bounds' | 'day' | 'cap';
 

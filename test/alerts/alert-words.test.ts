@@ -53,6 +53,13 @@ describe('the words of alerts', () => {
     });
   }
 
+  it('say where the reason of a pause without a payment is', () => {
+    const paused = makeEvent('topup.paused', 'acc_1', { amount: '500.00' });
+    const write = (language: 'en' | 'ru') => buildAlertMail(paused, { user: makeUser({ language }), ...to }).text;
+    expect(write('en')).to.contain('(500.00 RUB) is paused; the wallet page says why');
+    expect(write('ru')).to.contain('на 500,00\u00a0₽ приостановлено, причина — на странице кошелька');
+  });
+
   it('are cut in a chat where its messages end, and stay well-formed', () => {
     const toWhom = { user: makeUser({ language: 'en' }), ...to };
     const writing = (lines: string) => makeEvent('price.below_cost', OPERATORS, { lines });

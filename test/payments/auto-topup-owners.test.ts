@@ -8,6 +8,7 @@ import { type AutoTopup, createAutoTopup } from '../../lib/payments/auto-topup.t
 import { GONE_BACK } from '../../lib/payments/gone-back.ts';
 import { requestRefund } from '../../lib/payments/operator.ts';
 import { parseOrderFacts } from '../../lib/payments/order-facts.ts';
+import { CARD_UNUSABLE } from '../../lib/payments/topup-rules.ts';
 import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
 import type { User } from '../../lib/store/ports/users.ts';
 import { until } from '../../testkit/client.ts';
@@ -160,6 +161,15 @@ describe('automatic top-ups and their owners', () => {
     await applied(stage.store, adjust(stage.wallet, -610n * RUB), reserve(stage.wallet, { amount: 290n * RUB }));
     await topups.checkWallet(stage.wallet);
     expect(await row()).to.include({ order: null, reason: GONE_BACK });
+    expect(told).to.deep.equal(['topup.paused']);
+  });
+
+  it('pause, with an alert, if the provider of the card is switched off', async () => {
+    await setUp({ method: (await stage.store.payments.saveMethod(newMethod(stage.wallet, { provider: 'off' }))).id });
+    await topups.checkWallet(stage.wallet);
+    await topups.checkWallet(stage.wallet);
+    expect(await row()).to.include({ order: null, reason: CARD_UNUSABLE });
+    expect(told).to.deep.equal(['topup.paused']);
   });
 
   it('resume after a manual payment, however many orders after it are not paid', async () => {

@@ -6,6 +6,7 @@ import { HOUR_MS } from '../../lib/base/durations.ts';
 import { readTopupBounds } from '../../lib/catalog/topup-bounds.ts';
 import { createLedger } from '../../lib/ledger/ledger.ts';
 import { type AutoTopup, createAutoTopup } from '../../lib/payments/auto-topup.ts';
+import { AMOUNT_UNUSABLE } from '../../lib/payments/topup-rules.ts';
 import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
 import { until } from '../../testkit/client.ts';
 import { createFaultyStore, type Faults, lose, makeGate, refuse, waitFor } from '../../testkit/faulty-store.ts';
@@ -50,7 +51,7 @@ function suite(kind: StoreKind): void {
   let faults: Faults;
   let service: Service;
   let topups: AutoTopup;
-  let told: AlertContent[];
+  let told: (AlertContent & { readonly id: string })[];
   let letters: (() => Promise<void>)[];
   let warnings: { readonly fields: object; readonly message: string }[];
 
@@ -65,10 +66,10 @@ function suite(kind: StoreKind): void {
       now: stage.now,
       log: { warn: (fields, message) => void warnings.push({ fields, message }) },
       alerts: {
-        // One alert per payment, like the real ones.
+        // One alert of a type per id, like the real ones.
         queueAlert: async (_account, content, id) => {
           const send = async () => {
-            if (!told.some(({ type, data }) => type === content.type && data.payment === id)) told.push(content);
+            if (!told.some(({ type, ...of }) => type === content.type && of.id === id)) told.push({ ...content, id });
           };
           await (letters.shift() ?? send)();
         },
@@ -151,7 +152,8 @@ function suite(kind: StoreKind): void {
     [
       'is stored but its answer is lost',
       async () => {
-        told.push({ type: 'topup.succeeded', data: { payment: (await row()).order ?? '' } });
+        const id = (await row()).order ?? '';
+        told.push({ type: 'topup.succeeded', data: {}, id });
         throw new Error('lost');
       },
     ],
@@ -216,8 +218,9 @@ function suite(kind: StoreKind): void {
       fail('payments.changeAutoTopup', 1, behaviour);
       await rejection(topups.checkWallet(stage.wallet));
       await topups.checkAllWallets();
-      expect((await row()).reason).to.contain('kopecks');
-      expect(stage.bank.payments.size).to.equal(0);
+      expect((await row()).reason).to.equal(AMOUNT_UNUSABLE);
+      expect([stage.bank.payments.size, types()]).to.deep.equal([0, ['topup.paused']]);
+      expect(warnings.at(-1)?.fields).to.have.property('reason').that.contains('kopecks');
     });
 
     it(`resume after a manual payment, even if storing that ${how} at first`, async () => {

@@ -8,7 +8,7 @@ import type { Payment } from '../../lib/money/payment.ts';
 import { type AutoTopup, createAutoTopup } from '../../lib/payments/auto-topup.ts';
 import { GONE_BACK } from '../../lib/payments/gone-back.ts';
 import { endDispute, openDispute, requestRefund } from '../../lib/payments/operator.ts';
-import { markResumed } from '../../lib/payments/topup-rules.ts';
+import { AMOUNT_UNUSABLE, markResumed } from '../../lib/payments/topup-rules.ts';
 import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
 import { until } from '../../testkit/client.ts';
 import { createFaultyStore, refuse } from '../../testkit/faulty-store.ts';
@@ -230,7 +230,7 @@ function suite(kind: StoreKind): void {
         stage.aheadMs += 60_000;
         await stage.credited(service, 50);
         await topups.checkWallet(stage.wallet);
-        expect([types(), await avail()]).to.deep.equal([['topup.succeeded'], 750n]);
+        expect([types(), await avail()]).to.deep.equal([['topup.paused', 'topup.succeeded'], 750n]);
       });
     }
 
@@ -249,7 +249,7 @@ function suite(kind: StoreKind): void {
       await stage.store.payments.addConsent({ ...consent, text: 'yes', at: stage.now(), address: '' });
       await stage.store.payments.changeAutoTopup({ ...markResumed(await row()), consent: consent.id });
       await topups.checkWallet(stage.wallet);
-      expect([types(), await avail()]).to.deep.equal([['topup.succeeded'], 700n]);
+      expect([types(), await avail()]).to.deep.equal([['topup.paused', 'topup.succeeded'], 700n]);
     });
   });
 
@@ -374,11 +374,11 @@ function suite(kind: StoreKind): void {
     expect([(await row()).order, types()]).to.deep.equal([null, ['topup.succeeded']]);
   });
 
-  it('are paused with the reason if the card cannot be charged any more', async () => {
+  it('are paused with the reason if the provider does not take the amount', async () => {
     await setUp({ amount: RUB + RUB / 1000n });
     await spend(800);
     await topups.checkWallet(stage.wallet);
-    expect((await row()).reason).to.include('kopecks');
+    expect([(await row()).reason, types()]).to.deep.equal([AMOUNT_UNUSABLE, ['topup.paused']]);
     expect(starts()).to.equal(0);
   });
 

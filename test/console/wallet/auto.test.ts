@@ -1,5 +1,6 @@
 // Automatic top-up on the wallet page: the cards to choose from, the sum of this month, and what is logged.
 import { expect } from 'chai';
+import { CARD_UNUSABLE } from '../../../lib/payments/topup-rules.ts';
 import type { AutoTopupRow } from '../../../lib/store/ports/payments.ts';
 import { lose } from '../../../testkit/faulty-store.ts';
 import { RUB } from '../../contract/store/context.ts';
@@ -80,7 +81,7 @@ describe('automatic top-ups on the page of the wallet', () => {
   });
 
   it('resume from a pause without declines after any change', async () => {
-    const paused = { pausedAt: Date.now(), reason: 'must be a saved method that can be charged' };
+    const paused = { pausedAt: Date.now(), reason: CARD_UNUSABLE };
     await setUp(paused);
     expect((await owner.submit(WALLET, { ...WISH, card })).status).to.equal(303);
     expect(await row()).to.include({ pausedAt: null, reason: null });
