@@ -79,8 +79,13 @@ function createReader({ fields, finishReason }: Host, { model, stops = [] }: Tex
   const calls = new Map<unknown, object>();
   /** It is not said which of several ended the answer. */
   const only = stops.length === 1 ? stops[0] : undefined;
+  let isEnded = false;
   return {
-    take({ contentBlockIndex: block, start, delta, stopReason, usage }, out) {
+    take({ role, contentBlockIndex: block, start, delta, stopReason, usage }, out) {
+      if (role !== undefined && isEnded) {
+        out.done('another answer');
+        return;
+      }
       const { toolUse: call } = fields(start);
       if (call) calls.set(block, call);
       if (call) out.tool({ block: call, id: fields(call).toolUseId, name: fields(call).name });
@@ -95,6 +100,7 @@ function createReader({ fields, finishReason }: Host, { model, stops = [] }: Tex
         out.state({ format: STATE_FORMAT, value: redactedContent }, block);
       }
       const reason = finishReason(stopReason);
+      isEnded ||= reason !== undefined;
       if (reason !== undefined)
         out.finish(reason, String(stopReason), stopReason === 'stop_sequence' ? only : undefined);
       const {

@@ -253,4 +253,19 @@ describe('bedrock', () => {
       { type: 'block-state', index: 0, state: { format: 'converse', value: 'x' } },
     ]);
   });
+
+  it('drops another answer behind the end', async () => {
+    const { parts } = await tell(
+      'm',
+      { role: 'assistant' },
+      { contentBlockIndex: 0, delta: { text: 'Hi' } },
+      { stopReason: 'end_turn' },
+      { usage: { inputTokens: 20, outputTokens: 10 } },
+      { role: 'assistant' },
+      { contentBlockIndex: 0, delta: { text: 'Lo' } },
+      { usage: { inputTokens: 40, outputTokens: 90 } },
+    );
+    expect(parts.flatMap((part) => (part.type === 'block-delta' ? part.text : []))).to.deep.equal(['Hi']);
+    expect(parts.findLast(({ type }) => type === 'usage')).to.include({ input: 20, output: 10 });
+  });
 });

@@ -11,6 +11,7 @@ import type {
   TokenCounts,
 } from '../../contract/provider.ts';
 import { isFields } from '../../host/fields.ts';
+import { AnswerId } from '../answer-id.ts';
 import { readChatAnnotation, readSources } from '../citations.ts';
 import { OddEvents } from '../odd-events.ts';
 import { findCounts, Usage } from '../usage.ts';
@@ -56,8 +57,7 @@ export class ChatReply implements AnswerReader {
   #images: ReplyImages | undefined;
   #details: ReasoningDetails | undefined;
   #usage: Usage | undefined;
-  /** The upstream's name for the answer; `null` once it gave two before the end. */
-  #id: string | null | undefined;
+  readonly #id = new AnswerId();
   /** Since the last piece of the answer; most have none. */
   #odd: OddEvents | undefined;
 
@@ -120,14 +120,9 @@ export class ChatReply implements AnswerReader {
     if (complaint) throw complaint;
   }
 
-  /** Behind the end of an answer, text of another name is not part of it. */
   #isOther(id: unknown, { delta, message, text }: Choice): boolean {
-    if (typeof id !== 'string' || id === '' || this.#id === null) return false;
-    this.#id ??= id;
-    if (id === this.#id) return false;
-    if (this.#hasReason) return Boolean(delta?.content || delta?.tool_calls || message || text);
-    this.#id = null;
-    return false;
+    const isOther = this.#id.isOther(id, this.#hasReason);
+    return isOther && Boolean(delta?.content || delta?.tool_calls || message || text);
   }
 
   /** No reason to end is given. */

@@ -11,6 +11,7 @@ import type {
 } from '../../contract/provider.ts';
 import { isFields, readFields } from '../../host/fields.ts';
 import { readCount } from '../../host/token-counts.ts';
+import { AnswerId } from '../answer-id.ts';
 import { readSources } from '../citations.ts';
 import { CONTENTS_FORMAT } from '../names.ts';
 import { OddEvents } from '../odd-events.ts';
@@ -21,6 +22,7 @@ type Kit = Pick<Host, 'fault' | 'finishReason'>;
 export class ContentsReply implements AnswerReader {
   readonly #kit: Kit;
   readonly #odd: OddEvents;
+  readonly #id = new AnswerId();
   /** What the chunks so far have counted. */
   readonly #usage: Record<string, unknown> = {};
   #calls = 0;
@@ -38,10 +40,14 @@ export class ContentsReply implements AnswerReader {
   take(chunk: JsonObject, out: AnswerWriter): void {
     if (chunk.error) throw this.#kit.fault.ofComplaint(chunk, true);
     if (!chunk.candidates && !chunk.usageMetadata && !chunk.promptFeedback) this.#odd.refuse(chunk);
+    const candidate = firstCandidate(chunk.candidates);
+    if (this.#id.isOther(chunk.responseId, this.#hasReason) && readParts(candidate).some(hasContent)) {
+      out.done('another answer');
+      return;
+    }
     out.start({ id: chunk.responseId, model: chunk.modelVersion });
     this.#count(chunk.usageMetadata, out);
     this.#takeBlock(chunk, out);
-    const candidate = firstCandidate(chunk.candidates);
     for (const part of readParts(candidate)) this.#takePart(part, out);
     if (isFields(candidate.groundingMetadata)) this.#takeGrounding(candidate.groundingMetadata, out);
     const reason = this.#kit.finishReason(candidate.finishReason);
@@ -204,6 +210,10 @@ export function readImages(value: unknown, kit: Kit): readonly MediaSource[] {
 function refuseBlocked({ promptFeedback }: JsonObject, { fault, finishReason }: Kit): void {
   const { blockReason } = readFields(promptFeedback);
   if (finishReason(blockReason)) throw fault.make('request', `prompt blocked: ${blockReason}`, { about: 'content' });
+}
+
+function hasContent({ text, functionCall, inlineData }: JsonObject): boolean {
+  return Boolean(text || functionCall || inlineData);
 }
 
 function readParts({ content }: JsonObject): readonly JsonObject[] {
