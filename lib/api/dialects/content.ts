@@ -16,7 +16,7 @@ import { checkToolName, type OpenCalls, readIsError, readToolUse } from './calls
 import { invalidField } from './fields.ts';
 import { hasCitations, isTextDocument, readAttachment } from './files.ts';
 import { isImageBlock, readImageBlock, type WireBlock } from './images.ts';
-import { readThinkingBlock } from './thoughts.ts';
+import { readThinkingBlock } from './reasoning-content.ts';
 
 /** Images in a user message; those in results of tools are not among them. */
 export const IMAGES_MAX = 4;

@@ -50,6 +50,14 @@ export function documentAs<S extends Schema>(schema: S, document: Json): S {
   return schema.meta({ document }) as S;
 }
 
+/** The end of the description of a field that not every model knows. */
+export const ELSEWHERE = 'Ignored by models without this feature.';
+
+/** An object whose content the dialect reads itself. */
+export function objectField(document: Json): Schema {
+  return optional(documentAs(Joi.object().unknown(), document), 'must be an object');
+}
+
 /**
  * Throws a 400 fault for the first wrong field. Only fields that were sent are validated, each alone: for a whole body,
  * joi would merge the words and settings of every field anew for each request.
@@ -79,4 +87,8 @@ export function refuseMisplacedBody(body: unknown, { needs, has, path }: Misplac
 
 export function invalidField(field: string, hint: string): Fault {
   return fault('invalid_field', { field, hint });
+}
+
+export function checkAllowed(field: string, value: unknown, values: readonly unknown[]): void {
+  if (!values.includes(value)) throw invalidField(field, `must be one of ${values.join(', ')}`);
 }

@@ -19,7 +19,7 @@ import {
 import { invalidField } from './fields.ts';
 import { ATTACHMENT_TYPES } from './files.ts';
 import { IMAGE_BLOCK_TYPES } from './images.ts';
-import { readReasoningFields } from './thoughts.ts';
+import { readReasoningFields } from './reasoning-content.ts';
 
 const ROLES = ['user', 'assistant', 'system', 'developer', 'tool', 'function'] as const;
 /** The roles named in refusals; the others are for clients that know them. */

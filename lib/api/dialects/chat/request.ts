@@ -1,10 +1,11 @@
 // Turns a chat-style body into the engine's request.
 import type { TextRequest } from '../../../calls/text/request.ts';
 import { readSpending } from '../../spending.ts';
+import { readResponseFormat } from '../answer-format.ts';
 import { markPrompt, readCacheKey, readUserId } from '../cache.ts';
 import { checkFields, refuseMisplacedBody } from '../fields.ts';
 import { readMessages } from '../messages.ts';
-import { readOtherThinking, readReasoning, readResponseFormat } from '../output.ts';
+import { readOtherThinking, readReasoning } from '../reasoning-wish.ts';
 import { readSampling } from '../sampling.ts';
 import { readStops } from '../stops.ts';
 import { readMaxTokens, refuseThread } from '../text-fields.ts';
@@ -38,11 +39,7 @@ export function parseChatRequest(body: unknown): TextRequest {
     ...readModalities(body),
     ...readStops('stop', fields.stop),
     ...readResponseFormat(fields.response_format),
-    ...readReasoning(
-      fields.reasoning_effort,
-      fields.reasoning,
-      readOtherThinking(fields.thinking, fields.enable_thinking, fields.chat_template_kwargs),
-    ),
+    ...readReasoning(fields.reasoning, { effort: fields.reasoning_effort, other: readOtherThinking(fields) }),
   };
 }
 

@@ -1,7 +1,9 @@
 // The fields of a chat-style request; its messages are read by `messages.ts`.
+
+import { responseFormatField } from '../answer-format.ts';
 import { cacheControlField, cacheFields } from '../cache.ts';
 import { body } from '../fields.ts';
-import { chatThinkingFields, reasoningEffortField, reasoningField, responseFormatField } from '../output.ts';
+import { chatThinkingFields, reasoningEffortField, reasoningField } from '../reasoning-wish.ts';
 import { stopField } from '../stops.ts';
 import { type TextFields, textFields } from '../text-fields.ts';
 import { type ChatToolFields, chatToolFields } from './tools.ts';

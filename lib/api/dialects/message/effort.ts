@@ -4,7 +4,7 @@ import { type Json, nullable, object } from '../../../base/json-schema.ts';
 import { isRecord } from '../../../base/record.ts';
 import type { Effort } from '../../../upstream/contract/provider.ts';
 import { invalidField } from '../fields.ts';
-import { nullableEffort, readEffort } from '../output.ts';
+import { nullableEffort, readEffort } from '../reasoning-wish.ts';
 
 /**
  * For the next answer. One behind a message of the user counts from the answer to it, any other from their next message on;

@@ -19,7 +19,7 @@ import { writeMessageCitation } from '../../../upstream/formats/citations.ts';
 import { messageCall } from '../../../upstream/formats/tools.ts';
 import { billingBlock } from '../billing.ts';
 import { escapeText } from '../escape.ts';
-import { writeSignature } from '../thoughts.ts';
+import { writeSignature } from '../reasoning-content.ts';
 import { toWireId } from '../tool-id.ts';
 import { messageUsage } from '../usage.ts';
 import { messageFault } from './fault.ts';

@@ -1,10 +1,11 @@
 // Turns a message-style body into the engine's request.
 import type { TextRequest } from '../../../calls/text/request.ts';
 import { readSpending } from '../../spending.ts';
+import { readOutputConfig } from '../answer-format.ts';
 import { markPrompt, readUserId } from '../cache.ts';
 import { checkFields } from '../fields.ts';
 import { readMessages, readSystem } from '../messages.ts';
-import { readOutputConfig, readThinking } from '../output.ts';
+import { readThinking } from '../reasoning-wish.ts';
 import { readSampling } from '../sampling.ts';
 import { readStops } from '../stops.ts';
 import { readMaxTokens, refuseThread } from '../text-fields.ts';

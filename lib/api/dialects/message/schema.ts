@@ -2,9 +2,10 @@
 
 import Joi from 'joi';
 import { list, ref } from '../../../base/json-schema.ts';
+import { outputConfigField, outputFormatField } from '../answer-format.ts';
 import { cacheControlField } from '../cache.ts';
 import { body, documentAs, optional } from '../fields.ts';
-import { outputConfigField, outputFormatField, thinkingField } from '../output.ts';
+import { thinkingField } from '../reasoning-wish.ts';
 import { stopSequencesField } from '../stops.ts';
 import { type TextFields, textFields } from '../text-fields.ts';
 import { type MessageFormatFields, messageFormatFields } from './fields.ts';

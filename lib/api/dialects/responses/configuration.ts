@@ -2,8 +2,9 @@
 // each counts.
 import { isRecord } from '../../../base/record.ts';
 import type { TextRequest } from '../../../calls/text/request.ts';
+import { readTextFormat } from '../answer-format.ts';
 import { invalidField } from '../fields.ts';
-import { checkEffort, readReasoning, readTextFormat } from '../output.ts';
+import { checkEffort, readReasoning } from '../reasoning-wish.ts';
 import type { ResponsesFields } from './schema.ts';
 
 export const CONFIGURATION_UPDATE = 'configuration_update';
@@ -14,13 +15,13 @@ export function readConfiguration({
   text,
   reasoning,
 }: ResponsesFields): Pick<TextRequest, 'format' | 'formatField' | 'reasoning' | 'showsReasoning'> {
-  let thought = readReasoning(undefined, reasoning);
+  let thought = readReasoning(reasoning);
   let form = readTextFormat(text);
   for (const { item, field } of listUpdates(input)) {
     const { effort } = readSettings(item.reasoning, `${field}.reasoning`);
     if (effort != null) {
       checkEffort(`${field}.reasoning.effort`, effort);
-      thought = readReasoning(undefined, { ...reasoning, max_tokens: null, effort });
+      thought = readReasoning({ ...reasoning, max_tokens: null, effort });
     }
     const changed = readSettings(item.text, `${field}.text`);
     if (changed.format != null) form = readTextFormat(changed, `${field}.text`);

@@ -9,7 +9,7 @@ import { OpenCalls, type ReadingCall, readCalled, readCustomCall } from '../call
 import { createResult, type FoundFiles, readContent, readDrawnImage, startReading } from '../content.ts';
 import { invalidField } from '../fields.ts';
 import { describeContents, placeResults, type ReadMessages, textsIn } from '../messages.ts';
-import { readReasoningItem } from '../thoughts.ts';
+import { readReasoningItem } from '../reasoning-content.ts';
 import { COMPACTION_TRIGGER, openSummary } from './compaction.ts';
 import { CONFIGURATION_UPDATE } from './configuration.ts';
 import { isClientSearch, joinToolName, type PlacedTool } from './tools.ts';

@@ -4,7 +4,7 @@ import { readArguments } from '../../../stream/arguments.ts';
 import type { BillingPart, FinishReason, ReplyBlock, ReplyToolBlock } from '../../../stream/part.ts';
 import type { BlockState, UsageCounts } from '../../../stream/provider-part.ts';
 import { billingBlock } from '../billing.ts';
-import { writeEncryptedContent } from '../thoughts.ts';
+import { writeEncryptedContent } from '../reasoning-content.ts';
 import { toWireId } from '../tool-id.ts';
 import { responsesUsage } from '../usage.ts';
 import type { ToolName, ToolNames } from './tools.ts';

@@ -2,9 +2,10 @@
 import Joi from 'joi';
 import { list, ref } from '../../../base/json-schema.ts';
 import { spendingFields } from '../../spending.ts';
+import { textFormatField } from '../answer-format.ts';
 import { cacheFields } from '../cache.ts';
 import { body, documentAs, optional, required } from '../fields.ts';
-import { reasoningField, textFormatField } from '../output.ts';
+import { reasoningField } from '../reasoning-wish.ts';
 import { stopField } from '../stops.ts';
 import { modelField, outputTokensField, streamField } from '../text-fields.ts';
 import { responsesToolFields, type ToolFields } from './tools.ts';

@@ -7,7 +7,7 @@ import {
   writeEncryptedContent,
   writeReasoningDetails,
   writeSignature,
-} from '../../../lib/api/dialects/thoughts.ts';
+} from '../../../lib/api/dialects/reasoning-content.ts';
 import type { BlockState } from '../../../lib/stream/provider-part.ts';
 
 const text = 'Hm.';

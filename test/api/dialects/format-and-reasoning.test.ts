@@ -1,4 +1,4 @@
-// The form of an answer and the thought before it, as each dialect names them: what is read, and what is refused by its path.
+// The format of an answer and the reasoning before it, as each dialect names them: what is read, and what is refused by its path.
 import { expect } from 'chai';
 import { parseChatRequest } from '../../../lib/api/dialects/chat/request.ts';
 import { parseMessageRequest } from '../../../lib/api/dialects/message/request.ts';
@@ -153,13 +153,13 @@ for (const [name, parse, read, wrong] of [
   ['chat', parseChatRequest, CHAT, CHAT_WRONG],
   ['message', parseMessageRequest, MESSAGE, MESSAGE_WRONG],
 ] as const) {
-  describe(`form and thought of a ${name}`, () => {
+  describe(`format and reasoning of a ${name}`, () => {
     for (const [more, expected] of read) {
       it(`reads ${JSON.stringify(more)}`, () => {
         expect(readBy(parse, more)).to.deep.equal(expected);
       });
     }
-    it('names the field that asked for a form, for refusals', () => {
+    it('names the field that asked for a format, for refusals', () => {
       const fieldOf = (more: object) => parse(body(more)).formatField;
       for (const [more, { format: wanted }] of read as readonly (readonly [object, Read])[]) {
         const own = 'output_format' in more && !('output_config' in more) ? 'output_format' : 'output_config.format';
@@ -175,7 +175,7 @@ for (const [name, parse, read, wrong] of [
   });
 }
 
-describe('whether the thought of a chat is delivered', () => {
+describe('whether the reasoning of a chat is delivered', () => {
   for (const [reasoning, delivered] of [
     [undefined, true],
     [{ exclude: false }, true],
@@ -189,7 +189,7 @@ describe('whether the thought of a chat is delivered', () => {
   }
 });
 
-describe('whether the thought of a message is delivered', () => {
+describe('whether the reasoning of a message is delivered', () => {
   for (const [thinking, delivered] of [
     [undefined, undefined],
     [{ type: 'disabled' }, undefined],
