@@ -40,12 +40,11 @@ export class ChatReply implements AnswerReader {
   readonly #places: readonly CountsPlace[];
   readonly #callState: ChatQuirks['callState'];
   readonly #toolNames: ChatQuirks['toolNames'];
-  /** Characters of text so far. */
+  /** Of text and of reasoning so far. */
   #chars = 0;
-  /** Characters of reasoning so far. */
-  #thoughtChars = 0;
+  #reasoningChars = 0;
   #hasDeltas = false;
-  #hasThoughtDeltas = false;
+  #hasReasoningDeltas = false;
   #hasReason = false;
   /** Chunks that only count: one, behind all others, is as good as an end mark; more of them are a running count. */
   #counted = 0;
@@ -83,14 +82,14 @@ export class ChatReply implements AnswerReader {
       return;
     }
     out.start(chunk);
-    this.#takeText(choice, out);
+    this.#takeContent(choice, out);
     this.#isCountedLast = false;
     const { finish_reason: word } = choice;
     // It ends with itself, unless it is a chunk that repeats the answer so far beside its delta.
     const isWhole = chunk.object === 'chat.completion' && Boolean(choice.message) && !choice.delta;
     this.#hasReason ||= isWhole || (typeof word === 'string' && word !== '');
     if (isWhole || word) this.#takeSources(chunk, out);
-    const tokens = this.#countsOf(chunk, choice);
+    const tokens = this.#readCounts(chunk, choice);
     if (tokens) out.usage(tokens);
     // Most chunks have none.
     const reason = word ? this.#kit.finishReason(word, choice.error) : undefined;
@@ -107,7 +106,7 @@ export class ChatReply implements AnswerReader {
     this.#odd.note(chunk);
     out.start(chunk);
     this.#takeSources(chunk, out);
-    const tokens = this.#countsOf(chunk, undefined);
+    const tokens = this.#readCounts(chunk, undefined);
     // Others, as with the cost, may be behind it.
     if (!tokens) return;
     out.usage(tokens);
@@ -157,7 +156,7 @@ export class ChatReply implements AnswerReader {
   }
 
   /** At its end an answer may be counted elsewhere. */
-  #countsOf(chunk: JsonObject, choice: Choice | undefined): TokenCounts | undefined {
+  #readCounts(chunk: JsonObject, choice: Choice | undefined): TokenCounts | undefined {
     const usage = chunk.usage ?? choice?.delta?.usage ?? choice?.usage;
     if (usage && isFields(usage)) {
       this.#usage ??= new Usage();
@@ -168,39 +167,46 @@ export class ChatReply implements AnswerReader {
     return findCounts(chunk, this.#places, this.#usage);
   }
 
-  #takeText(choice: Choice, out: AnswerWriter): void {
+  #takeContent(choice: Choice, out: AnswerWriter): void {
     const { delta, message } = choice;
-    if (delta) {
-      const thought = this.#readThought(delta);
-      if (thought !== '') this.#takeThought(this.#isCumulative ? thought.slice(this.#thoughtChars) : thought, out);
-      this.#hasThoughtDeltas ||= thought !== '';
-      const content = delta.content;
-      if (typeof content === 'string' && content !== '') this.#takeDelta(content, out);
-      else this.#takeOtherContent(delta, out);
-      if (delta.images) this.#takeImages(delta, out);
-      if (delta.refusal) this.#takeRefusal(readText(delta.refusal), out);
-      if (delta.annotations) this.#cite(delta.annotations, out);
-      if (delta.tool_calls || delta.function_call) this.#takeCalls(delta, out);
-    }
+    if (delta) this.#takeDelta(delta, out);
     // Beside a delta's text it is the same once more.
-    if ((choice.text ?? '') !== '' && !delta?.content) this.#takeDelta(readText(choice.text), out);
+    if ((choice.text ?? '') !== '' && !delta?.content) this.#takeTextDelta(readText(choice.text), out);
     // Next to deltas, a message repeats the text so far.
-    if (message && !this.#hasDeltas) {
-      const thought = this.#readThought(message);
-      if (!this.#hasThoughtDeltas) this.#takeThought(thought, out);
-      this.#append(readText(message.content), out);
-      if (message.refusal) this.#takeRefusal(readText(message.refusal), out);
-      if (message.annotations) this.#cite(message.annotations, out);
-      if (message.tool_calls || message.function_call) this.#takeCalls(message, out);
-    }
+    if (message && !this.#hasDeltas) this.#takeMessage(message, out);
     // What was delivered is known.
     if (message) this.#takeImages(message, out);
+  }
+
+  #takeDelta(delta: JsonObject, out: AnswerWriter): void {
+    const reasoning = this.#readReasoning(delta);
+    this.#hasReasoningDeltas ||= reasoning !== '';
+    this.#takeReasoning(this.#isCumulative ? reasoning.slice(this.#reasoningChars) : reasoning, out);
+    const { content } = delta;
+    if (typeof content === 'string' && content !== '') this.#takeTextDelta(content, out);
+    else this.#takeOtherContent(delta, out);
+    if (delta.images) this.#takeImages(delta, out);
+    this.#takeRest(delta, out);
+  }
+
+  #takeMessage(message: JsonObject, out: AnswerWriter): void {
+    const reasoning = this.#readReasoning(message);
+    if (!this.#hasReasoningDeltas) this.#takeReasoning(reasoning, out);
+    this.#takeText(readText(message.content), out);
+    this.#takeRest(message, out);
+  }
+
+  /** What a delta, or a message, has beside its content. */
+  #takeRest(fields: JsonObject, out: AnswerWriter): void {
+    if (fields.refusal) this.#takeRefusal(readText(fields.refusal), out);
+    if (fields.annotations) this.#cite(fields.annotations, out);
+    if (fields.tool_calls || fields.function_call) this.#takeCalls(fields, out);
   }
 
   /** Most deltas are text. */
   #takeOtherContent(delta: JsonObject, out: AnswerWriter): void {
     const { content, images } = delta;
-    if (content !== undefined && content !== null && content !== '') this.#takeDelta(readText(content), out);
+    if (content !== undefined && content !== null && content !== '') this.#takeTextDelta(readText(content), out);
     if (!images) this.#takeImages(delta, out);
   }
 
@@ -233,20 +239,22 @@ export class ChatReply implements AnswerReader {
   }
 
   /** Beside other names for their text, details only say what has to go back. */
-  #readThought(fields: JsonObject): string {
-    const { content, reasoning_details: details } = fields;
-    let said = readReasoning(fields);
-    if (Array.isArray(details) && details.length > 0) {
-      this.#details ??= new ReasoningDetails();
-      const text = this.#details.take(details);
-      said ||= text;
-    }
-    return said !== '' || !Array.isArray(content) ? said : thoughtsIn(content);
+  #readReasoning(fields: JsonObject): string {
+    const named = readNamedReasoning(fields);
+    const detailed = this.#takeDetails(fields.reasoning_details);
+    return named || detailed || readReasoningParts(fields.content);
   }
 
-  #takeThought(text: string, out: AnswerWriter): void {
+  /** Returns their text. */
+  #takeDetails(details: unknown): string {
+    if (!Array.isArray(details) || details.length === 0) return '';
+    this.#details ??= new ReasoningDetails();
+    return this.#details.take(details);
+  }
+
+  #takeReasoning(text: string, out: AnswerWriter): void {
     if (text === '') return;
-    this.#thoughtChars += text.length;
+    this.#reasoningChars += text.length;
     this.#odd = undefined;
     out.reasoning(text);
   }
@@ -258,10 +266,18 @@ export class ChatReply implements AnswerReader {
     this.#calls.take(fields, out);
   }
 
-  #takeDelta(text: string, out: AnswerWriter): void {
+  #takeTextDelta(text: string, out: AnswerWriter): void {
     const fresh = this.#isCumulative ? text.slice(this.#chars) : text;
     if (fresh !== '') this.#hasDeltas = true;
-    this.#append(fresh, out);
+    this.#takeText(fresh, out);
+  }
+
+  #takeText(text: string, out: AnswerWriter): void {
+    if (text === '') return;
+    this.#chars += text.length;
+    this.#odd = undefined;
+    this.#details?.flush(out);
+    out.text(text);
   }
 
   /** A refusal is what the reader gets as an answer, so it is text; the finish reason says why it ended. */
@@ -278,14 +294,6 @@ export class ChatReply implements AnswerReader {
     this.#calls?.flush(out);
     if (this.#isRefused) out.finish('filter', 'refusal');
     else out.finish(reason, typeof word === 'string' ? word : reason, sequence);
-  }
-
-  #append(text: string, out: AnswerWriter): void {
-    if (text === '') return;
-    this.#chars += text.length;
-    this.#odd = undefined;
-    this.#details?.flush(out);
-    out.text(text);
   }
 }
 
@@ -306,7 +314,7 @@ function saysNothing({ delta, message, text }: Choice): boolean {
 }
 
 /** The same text may have several names beside each other. */
-function readReasoning(fields: JsonObject): string {
+function readNamedReasoning(fields: JsonObject): string {
   const { reasoning_content: content, reasoning, reasoning_text: text, thinking } = fields;
   if (isText(content)) return content;
   if (isText(reasoning)) return reasoning;
@@ -322,11 +330,12 @@ function isText(value: unknown): value is string {
 }
 
 /** Some servers have reasoning as a part of the content: a text, or parts in turn. */
-function thoughtsIn(content: readonly unknown[]): string {
-  return content.map((part) => (isFields(part) ? readThoughtPart(part) : '')).join('');
+function readReasoningParts(content: unknown): string {
+  if (!Array.isArray(content)) return '';
+  return content.map((part) => (isFields(part) ? readReasoningPart(part) : '')).join('');
 }
 
-function readThoughtPart({ type, thinking, text, summary }: JsonObject): string {
+function readReasoningPart({ type, thinking, text, summary }: JsonObject): string {
   if (type === 'thinking') return readText(thinking);
   return type === 'reasoning' ? readText(text ?? summary) : '';
 }
