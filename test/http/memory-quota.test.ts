@@ -69,6 +69,10 @@ describe('memory quota', () => {
     share.take(3 * MIB);
     share.check(4 * MIB);
     expect(budget.used()).to.equal(3 * MIB);
+    // One of a key may not have more than all keys together.
+    const generous = createMemoryQuota({ bytesMax: 8 * MIB, ownerBytesMax: 16 * MIB }).reserve('a');
+    generous.check(7 * MIB);
+    refuses(() => generous.check(7 * MIB + 1));
   });
 
   it('keeps an eighth for small reservations', () => {
