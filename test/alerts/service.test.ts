@@ -109,9 +109,12 @@ describe('alerts of operators', () => {
     it('name twenty models, each once, and the oldest failure', () => {
       const names = Array.from({ length: 25 }, (_, index) => `m${index}`);
       const outage = { models: names, kind: 'network', openMs: 15 * MINUTE, failedMs: 11 * MINUTE } as const;
-      const older = { models: ['m0'], kind: 'timeout', openMs: 20 * MINUTE, failedMs: 20 * MINUTE } as const;
+      const older = { models: ['m0'], kind: 'timeout', openMs: 20.9 * MINUTE, failedMs: 20 * MINUTE } as const;
       const [told] = follow([watchOutages({ ...main, outages: [outage, older] }, 0)]);
       expect(told).to.equal(`main ${names.slice(0, 20).join(', ')}, … 20 timeout`);
+      const few = { ...older, models: names.slice(0, 20) };
+      const [whole] = follow([watchOutages({ ...main, outages: [few, older] }, 0)]);
+      expect(whole).to.equal(`main ${names.slice(0, 20).join(', ')} 20 timeout`);
     });
   });
 
