@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { DAY_MS } from '../../../lib/base/durations.ts';
 import { setUpOwner } from '../../../testkit/pages.ts';
-import { applied, newId, RUB } from '../../contract/store/context.ts';
+import { applied, giveBack, newId, RUB, reserve } from '../../contract/store/context.ts';
 import { openPages, type Pages } from '../stage.ts';
 
 describe('the overview of an owner', () => {
@@ -52,6 +52,16 @@ describe('the overview of an owner', () => {
     await spend(300n, 1, 'odd');
     for (const daysAgo of [3, 5, 8]) await spend(10n, daysAgo, `usual ${daysAgo}`);
     expect(Object.values(await facts())).to.include.members(['₽330.00', 'about 502 days']);
+    // Of less than a week nobody knows which day is odd.
+    for (const [daysOld, left] of [
+      [5.5, 'about 13 days'],
+      [6.5, 'about 241 days'],
+    ] as const) {
+      owner = await addOwner(daysOld);
+      await spend(300n, 1, 'odd');
+      await spend(10n, 3, 'usual');
+      expect(Object.values(await facts())).to.include.members(['₽310.00', left]);
+    }
   });
 
   it('says that yesterday was unusually dear, with the model and the key that cost most', async () => {
@@ -108,6 +118,10 @@ describe('the overview of an owner', () => {
     expect(await facts()).not.to.have.property('Failed calls today');
     await spend(10n, 0, 'done');
     expect(await facts()).to.include({ 'Failed calls today': '0 of 1' });
+    const [chargeId, at] = [newId('req'), Date.now()];
+    const failed = [reserve(owner.account, { chargeId, at }), giveBack('release', owner.account, chargeId, { at })];
+    await applied(pages.faults.real, ...failed);
+    expect(await facts()).to.include({ 'Failed calls today': '1 of 2' });
   });
 
   it('handles no spending, and the singular of a day', async () => {
