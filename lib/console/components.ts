@@ -220,6 +220,12 @@ export function filterBox(title: string, filter: Html): Html {
 ${filter}</details>`;
 }
 
+/** What is seldom needed; `isOpen` shows it at once, such as a form that was refused. */
+export function foldAway(title: string, body: Html, isOpen: boolean): Html {
+  return html`<details${isOpen && html` open`}><summary>${title}</summary>
+${body}</details>`;
+}
+
 export function definitionList(rows: readonly (readonly [name: string, value: HtmlValue])[]): Html {
   return html`<dl class="facts">${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }

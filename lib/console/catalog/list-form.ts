@@ -9,7 +9,7 @@ import {
 } from '../../catalog/layer-edits.ts';
 import type { Model } from '../../catalog/model.ts';
 import { codeField } from '../code-field.ts';
-import { field, form, table } from '../components.ts';
+import { field, foldAway, form, table } from '../components.ts';
 import type { Form, Refusal } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
@@ -94,7 +94,7 @@ export function modelLists(visit: UserVisit, { version, part }: { version: numbe
   const inputs = html`<input type="hidden" name="change" value="${CHANGE}"><input type="hidden" name="seen" value="${version}"><p class="hint">${words.text}</p>
 ${fields}${codeField(visit, CHANGE)}`;
   return html`<h2>${words.title}</h2>${table(words.title, columns, rows)}
-<details${isRefused(visit, { change: CHANGE }) && html` open`}><summary>${words.change}</summary>${form(visit, { action: PATH, button: words.save, fields: inputs })}</details>`;
+${foldAway(words.change, form(visit, { action: PATH, button: words.save, fields: inputs }), isRefused(visit, { change: CHANGE }))}`;
 }
 
 function findAnswering({ smart, vision, defaults }: Catalog, list: ModelList): Model | undefined {

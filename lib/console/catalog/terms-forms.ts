@@ -7,7 +7,7 @@ import { findHourDay } from '../../money/days.ts';
 import { DEFAULT_ZONE } from '../../money/key-limits.ts';
 import { audit } from '../audit.ts';
 import { codeField } from '../code-field.ts';
-import { field, form, hiddenInputs } from '../components.ts';
+import { field, foldAway, form, hiddenInputs } from '../components.ts';
 import type { Form, Refusal } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
@@ -82,7 +82,11 @@ export function discountForm(visit: UserVisit, version: number): Html {
   const fields = html`${hidden('discount', version)}<p class="hint">${words.discountText}</p>
 ${field({ ...typed('list'), label: words.list, hint: words.listHint })}
 ${field({ ...typed('percent'), label: words.percent, hint: words.percentHint, inputmode: 'decimal' })}${codeField(visit, 'discount')}`;
-  return html`<details${isRefused(visit, { change: 'discount' }) && html` open`}><summary>${words.discount}</summary>${form(visit, { action: PATH, button: words.save, fields })}</details>`;
+  return foldAway(
+    words.discount,
+    form(visit, { action: PATH, button: words.save, fields }),
+    isRefused(visit, { change: 'discount' }),
+  );
 }
 
 export function rateForm(visit: UserVisit, version: number): Html {
@@ -91,7 +95,11 @@ export function rateForm(visit: UserVisit, version: number): Html {
   const fields = html`${hidden('rate', version)}<p class="hint">${words.rateText}</p>
 ${field({ ...typed('currency'), label: words.currency, hint: words.currencyHint })}
 ${field({ ...typed('rub'), label: words.rub, inputmode: 'decimal' })}${codeField(visit, 'rate')}`;
-  return html`<details${isRefused(visit, { change: 'rate' }) && html` open`}><summary>${words.rate}</summary>${form(visit, { action: PATH, button: words.saveRate, fields })}</details>`;
+  return foldAway(
+    words.rate,
+    form(visit, { action: PATH, button: words.saveRate, fields }),
+    isRefused(visit, { change: 'rate' }),
+  );
 }
 
 const hidden = (change: string, version: number) =>

@@ -9,7 +9,7 @@ import type { Account } from '../../store/ports/accounts.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
 import { codeField } from '../code-field.ts';
-import { checkbox, field, form } from '../components.ts';
+import { checkbox, field, foldAway, form } from '../components.ts';
 import { type Form, isLine, type Refusal } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
@@ -107,7 +107,7 @@ ${field({ ...typed('last'), id: 'grant-last', label: words.last, type: 'date', h
 ${checkbox({ name: 'opens', label: words.opens, checked: opens })}${codeField(visit, 'grant')}`;
   return html`<h2>${words.title}</h2>
 ${grants.length > 0 && grantTable(visit, grants)}
-${revoke.length > 0 && html`<details${isRefused(visit, { change: 'grant_revoke' }) && html` open`}><summary>${words.revokeTitle}</summary><p>${words.revokeText}</p>${revoke}</details>`}
+${revoke.length > 0 && foldAway(words.revokeTitle, html`<p>${words.revokeText}</p>${revoke}`, isRefused(visit, { change: 'grant_revoke' }))}
 <h3>${words.give}</h3>
 ${form(visit, { action, button: words.give, fields: give })}
 ${monthlyForm(visit, account)}`;
@@ -121,9 +121,10 @@ function monthlyForm(visit: UserVisit, { id, allowance }: Account): Html {
 ${field({ ...typed('amount', amount), id: 'monthly-amount', label: words.amount, inputmode: 'decimal', hint: words.monthlyHint, optional: true })}
 ${field({ ...typed('reason', allowance?.reason ?? ''), id: 'monthly-reason', label: words.reason, hint: words.reasonHint, optional: true })}
 ${codeField(visit, 'monthly')}`;
-  return html`<h3>${words.monthly}</h3>
-${allowance && html`<p>${words.monthlyNow(visit.format.rub(allowance.amount), allowance.reason)}</p>`}
-${form(visit, { action: `/admin/accounts/${id}`, button: words.monthlyButton, fields })}`;
+  const now = allowance && html`<p>${words.monthlyNow(visit.format.rub(allowance.amount), allowance.reason)}</p>`;
+  const monthly = form(visit, { action: `/admin/accounts/${id}`, button: words.monthlyButton, fields });
+  return html`${now}
+${foldAway(words.monthly, monthly, isRefused(visit, { change: 'grant_monthly' }))}`;
 }
 
 const GRANT_ID = /^grant_[0-9a-f]{24}$/;

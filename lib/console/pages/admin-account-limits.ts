@@ -2,7 +2,7 @@
 import type { Account } from '../../store/ports/accounts.ts';
 import { audit } from '../audit.ts';
 import { codeField } from '../code-field.ts';
-import { form } from '../components.ts';
+import { foldAway, form } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
@@ -42,13 +42,13 @@ export function accountLimitsForm(visit: UserVisit, { id, requests = {} }: Accou
   const typed = (name: string, value: string) => (refused?.sent.has(name) ? refused.sent.text(name) : value);
   const wrong = (name: RequestLimitProblem['field']) =>
     refused?.problem.field === name ? { error: refused.problem.text, autofocus: true } : {};
-  return html`<h2 id="limits">${words.title}</h2>
-${form(visit, {
-  action: `/admin/accounts/${id}`,
-  button: words.button,
-  fields: html`<input type="hidden" name="change" value="limits"><p class="hint">${words.hint}</p>
+  const limits = form(visit, {
+    action: `/admin/accounts/${id}`,
+    button: words.button,
+    fields: html`<input type="hidden" name="change" value="limits"><p class="hint">${words.hint}</p>
 ${shownField(showRequestLimits(requests), refused?.sent)}${requestLimitFields(visit, requests, { typed, wrong, perMinuteHint: words.perMinute })}${codeField(visit, 'limits')}`,
-})}`;
+  });
+  return foldAway(words.title, limits, refused !== undefined || Object.keys(requests).length > 0);
 }
 
 /** Resolves to the wrong field of the form, if any. */

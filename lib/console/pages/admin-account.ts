@@ -10,14 +10,14 @@ import { readEmail } from '../../users/people.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
 import { codeField } from '../code-field.ts';
-import { definitionList, field, form, message } from '../components.ts';
+import { definitionList, field, foldAway, form, message } from '../components.ts';
 import { customerUsage } from '../dashboard/customer.ts';
 import { type Form, isLine, type Refused } from '../forms.ts';
 import { fundsRows } from '../funds.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Answer, type Page, page } from '../page.ts';
-import { refusalMessage, typedFields } from '../refused-form.ts';
+import { isRefused, refusalMessage, typedFields } from '../refused-form.ts';
 import type { UserVisit } from '../visit.ts';
 import { accessSections, changeForm } from './account-access.ts';
 import { changeMonthlyByForm, giveByForm, grantForms, revokeByForm } from './account-grants.ts';
@@ -46,6 +46,7 @@ const WORDS = defineWords({
     payment: 'Payment number',
     paymentHint: 'From the bank or the payment provider; it must be unique.',
     topup: 'Record',
+    more: 'More changes',
     correct: 'Correct the balance',
     correctHint: 'May be negative; the balance cannot fall below zero.',
     reason: 'Reason',
@@ -99,6 +100,7 @@ const WORDS = defineWords({
     payment: 'Номер платежа',
     paymentHint: 'Из банка или платёжной системы; не должен повторяться.',
     topup: 'Зачислить',
+    more: 'Другие изменения',
     correct: 'Корректировка баланса',
     correctHint: 'Может быть отрицательной; баланс не опустится ниже нуля.',
     reason: 'Причина',
@@ -360,12 +362,22 @@ function changes(visit: UserVisit, account: Account, limits: RefusedLimits | und
   const [topup, adjust] = [typedFields(visit, { change: 'topup' }), typedFields(visit, { change: 'adjust' })];
   const amount = { label: words.amount, inputmode: 'decimal' } as const;
   const isActive = account.status === 'active';
+  const correct = change(
+    'adjust',
+    words.adjust,
+    html`${field({ ...amount, ...adjust('amount'), id: 'adjust-amount', hint: words.correctHint })}${field({ ...adjust('reason'), label: words.reason })}<input type="hidden" name="adjust" value="${makeAdjustId()}">`,
+  );
+  const status = change(
+    isActive ? 'suspend' : 'resume',
+    isActive ? words.suspend : words.resume,
+    html`<p>${isActive && words.suspendText}</p>`,
+    isActive,
+  );
   return html`<h2>${words.money}</h2>
 ${change('topup', words.topup, html`${field({ ...amount, ...topup('amount'), id: 'topup-amount', hint: words.amountHint })}${field({ ...topup('payment'), label: words.payment, hint: words.paymentHint })}`)}
-<h2>${words.correct}</h2>
-${change('adjust', words.adjust, html`${field({ ...amount, ...adjust('amount'), id: 'adjust-amount', hint: words.correctHint })}${field({ ...adjust('reason'), label: words.reason })}<input type="hidden" name="adjust" value="${makeAdjustId()}">`)}
 ${priceListForm(visit, account)}
+<h2>${words.more}</h2>
+${foldAway(words.correct, correct, isRefused(visit, { change: 'adjust' }))}
 ${accountLimitsForm(visit, account, limits)}
-<h2>${isActive ? words.suspend : words.resume}</h2>
-${change(isActive ? 'suspend' : 'resume', isActive ? words.suspend : words.resume, html`<p>${isActive && words.suspendText}</p>`, isActive)}`;
+${foldAway(isActive ? words.suspend : words.resume, status, false)}`;
 }
