@@ -162,6 +162,7 @@ function nextRefundStep(
   const asked = ours.find(
     ({ id: own, ref, state }) => state !== 'booked' && (ref === refund.id || matchesRefund(own, refund)),
   );
+  if (!asked && mayBeUnderWay(ours, refund)) return undefined;
   if (refund.status === 'succeeded') {
     const amount = minMicro(refund.amount, payment.credited - payment.refunded);
     if (amount <= 0n || refund.currency !== 'RUB') return undefined;
@@ -174,6 +175,13 @@ function nextRefundStep(
   if (asked.ref === refund.id) return undefined;
   const dueAt = nextRefundPollAt(asked.at, at);
   return { change: { kind: 'note_refund', ...base, refund: asked.id, ref: refund.id, dueAt } };
+}
+
+/** A provider that stores no ids of ours may have made the refund whose answer, with its id, is still to come. */
+function mayBeUnderWay(ours: readonly Refund[], { order, amount }: RefundState): boolean {
+  return (
+    order === null && ours.some((own) => own.state === 'asked' && own.ref === null && BigInt(own.amount) === amount)
+  );
 }
 
 /** An earlier version sent every id as it is. */

@@ -54,6 +54,30 @@ function suite(kind: StoreKind): void {
     expect([await balance(), await states()]).to.deep.equal([[300, 0, 300], ['booked']]);
   });
 
+  it('is taken once from a bank that stores no id of ours, even if its webhook comes before its reply', async () => {
+    const { bank } = stage;
+    const ref = stage.refOf(paid);
+    bank.hook = async (asked, when) => {
+      if (asked !== 'refund' || when === 'before') return undefined;
+      for (const { refunds } of bank.payments.values())
+        for (const refund of refunds) Object.assign(refund, { order: null });
+      expect(await stage.sendWebhook(service, ref)).to.equal('done');
+      return undefined;
+    };
+    await ask(300n);
+    await service.payments.poll(paid.id);
+    expect([await balance(), await states()]).to.deep.equal([[700, 0, 700], ['asked']]);
+    bank.hook = () => undefined;
+    await service.payments.poll(paid.id);
+    expect([await balance(), await states()]).to.deep.equal([[700, 0, 700], ['booked']]);
+    bank.giveBack(paid.id, 300n * RUB);
+    await service.payments.poll(paid.id);
+    expect([await balance(), await states()]).to.deep.equal([
+      [400, 0, 400],
+      ['booked', 'booked'],
+    ]);
+  });
+
   it('gets the money that holds release before anything else can spend it', async () => {
     const one = newId('req');
     const two = newId('req');

@@ -230,9 +230,16 @@ describe('the next step of a payment', () => {
         (back(payment, { order })?.op?.payment as { refund: string | null } | undefined)?.refund;
       expect(which(asking(), 'rfd_1')).to.equal('rfd_1');
       expect(which(asking({ ref: 're_1' }), null)).to.equal('rfd_1');
-      expect(which(asking(), null)).to.equal(null);
+      expect(which(asking({ amount: String(200n * RUB) }), null)).to.equal(null);
       expect(which(asking({ state: 'refused' }), 'rfd_1')).to.equal('rfd_1');
       expect(which(asking({ state: 'booked', ref: 're_0' }), 'rfd_1')).to.equal(null);
+    });
+
+    it('leaves a refund without an id of ours while one of its amount is being asked for', () => {
+      const bookedBeside = (more: Partial<Refund>) => kindOf(back(asking(more, { dueAt: null }), { order: null }));
+      expect(bookedBeside({})).to.equal(undefined);
+      for (const more of [{ amount: String(200n * RUB) }, { ref: 're_2' }, { state: 'refused' }] as const)
+        expect(bookedBeside(more), JSON.stringify(more)).to.equal('payback');
     });
 
     it('matches a refund that an operator called by a text that no provider takes', () => {
