@@ -7,7 +7,7 @@ import type { CustomTool, Tool, Tools } from '../../upstream/contract/provider.t
 import { MESSAGE_TOOL, NO_ARGUMENTS, type ToolShape } from '../../upstream/formats/tools.ts';
 import { cacheMarker, readCacheMarker } from './cache.ts';
 import { documentAs, invalidField, optional } from './fields.ts';
-import { completeSchema } from './tool-schema.ts';
+import { mendToolSchema } from './tool-schema.ts';
 
 export const TOOLS_MAX = 512;
 export const TOOLS_CHARACTERS_MAX = 1024 * 1024;
@@ -164,7 +164,7 @@ function readDefinition(given: Readonly<Record<string, unknown>>, field: string,
   return {
     name,
     ...(description != null && { description }),
-    schema: completeSchema(schema),
+    schema: mendToolSchema(schema),
     ...(strict != null && { strict }),
     ...pickFields(given, field, shape),
   };

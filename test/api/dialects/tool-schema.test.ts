@@ -1,6 +1,6 @@
 // What becomes of a tool's schema that some vendors refuse.
 import { expect } from 'chai';
-import { completeSchema } from '../../../lib/api/dialects/tool-schema.ts';
+import { mendToolSchema } from '../../../lib/api/dialects/tool-schema.ts';
 
 const text = { type: 'string' };
 const object = (properties: object, required?: readonly string[]) => ({
@@ -170,7 +170,7 @@ const ROWS: readonly Row[] = [
 
 describe('the schema of a tool', () => {
   for (const [what, given, want] of ROWS) {
-    it(what, () => expect(completeSchema({ ...given })).to.deep.equal(want));
+    it(what, () => expect(mendToolSchema({ ...given })).to.deep.equal(want));
   }
 
   it('stays as it is otherwise, alternatives within it too', () => {
@@ -179,7 +179,7 @@ describe('the schema of a tool', () => {
       items: { type: 'object', properties: { type: text, required: { type: 'boolean' } }, default: { type: 'array' } },
       enum: { type: 'number', exclusiveMinimum: 0, enum: [1, 2, null], additionalProperties: false },
     });
-    expect(completeSchema(schema)).to.equal(schema);
+    expect(mendToolSchema(schema)).to.equal(schema);
   });
 
   it('is read also if its references never seem to end', () => {
@@ -187,7 +187,7 @@ describe('the schema of a tool', () => {
     const $defs = Object.fromEntries(
       names.map((at) => [at, { $ref: `#/$defs/${at + 1}`, properties: { [at]: text } }]),
     );
-    const { properties } = completeSchema({ $ref: '#/$defs/0', $defs });
+    const { properties } = mendToolSchema({ $ref: '#/$defs/0', $defs });
     expect(properties).to.have.property('0').and.equal(text);
   });
 });
