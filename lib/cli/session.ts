@@ -16,10 +16,15 @@ export function onStore<Args extends readonly unknown[]>(
   work: (session: Session, ...args: Args) => Promise<Answer>,
   opening: StoreOptions & Pick<OwnOptions, 'sealed'> = { existing: true },
 ) {
-  return onConfig(async (config, ...args: Args) => {
+  return onCommand(async (command, config, ...args: Args) => {
     const { openOwnStore } = await import('../store/open.ts');
     const store = await openOwnStore(config, { inProcess: true, ...opening });
-    return answerFrom(store, config, (session) => work(session, ...args));
+    return answerFrom(store, config, async (session) => {
+      const answer = await work(session, ...args);
+      const { recordCommand } = await import('./record-command.ts');
+      await recordCommand(session, command, answer);
+      return answer;
+    });
   });
 }
 
@@ -56,9 +61,15 @@ export const ID_OR_NAME = 'its id, or its name if no other has it';
 
 /** The action of a command that needs no store. */
 export function onConfig<Args extends readonly unknown[]>(work: (config: Config, ...args: Args) => Promise<Answer>) {
+  return onCommand((_, config, ...args: Args) => work(config, ...args));
+}
+
+function onCommand<Args extends readonly unknown[]>(
+  work: (command: Command, config: Config, ...args: Args) => Promise<Answer>,
+) {
   return async function act(this: Command, ...args: [...Args, ...unknown[]]): Promise<void> {
     const { readConfig } = await import('../config.ts');
-    const answer = await work(readConfig(process.env), ...(args as unknown as Args));
+    const answer = await work(this, readConfig(process.env), ...(args as unknown as Args));
     print(answer, { json: this.optsWithGlobals().json === true });
   };
 }

@@ -125,6 +125,7 @@ describe('cli account', () => {
     expect(rows.map(({ action, detail }) => [action, JSON.parse(detail)])).to.deep.equal([
       ['account.price_list', { price_list: 'none', before: 'partner' }],
       ['account.price_list', { price_list: 'partner', before: 'none' }],
+      ['account.create', { name: 'partner' }],
     ]);
   });
 

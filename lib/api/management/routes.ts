@@ -6,6 +6,7 @@ import { readBody } from '../../http/body.ts';
 import { findClientAddress } from '../../http/client-address.ts';
 import { checkJsonType, parseJson } from '../../http/json.ts';
 import type { Answer } from '../../manage/answer.ts';
+import { findChangedAccount, readId, recordVerb } from '../../manage/audited-action.ts';
 import { findUser, type Session } from '../../manage/session.ts';
 import type { Actions, Verb } from '../../manage/verb.ts';
 import { VERBS } from '../../manage/verbs.ts';
@@ -90,7 +91,7 @@ export function managementRoutes(services: ManagementServices): readonly ServerR
     if (verb.isSlow) return runAlone(action, session);
     // Other reads name no object, or say in the reply whose it is.
     const namesKey = isOwn && verb.path.includes('{key}');
-    if (namesKey && (await findAccount(input)) !== manager.account) throw unknownObject(input);
+    if (namesKey && (await findChangedAccount(services.store, input)) !== manager.account) throw unknownObject(input);
     const { json } = await run(action, session);
     if (!isOwn) return json;
     refuseForeign(json, { manager, input });
@@ -128,7 +129,7 @@ export function managementRoutes(services: ManagementServices): readonly ServerR
     let account: string | undefined;
     let json: object;
     try {
-      account = await findAccount(input);
+      account = await findChangedAccount(services.store, input);
       if (isOwn && account !== manager.account) throw unknownObject(input);
       await refuseOperators(action, session);
       ({ json } = await run(action, { ...session, store: watched.store }));
@@ -161,15 +162,6 @@ export function managementRoutes(services: ManagementServices): readonly ServerR
     return { store, config: { ...config, publicUrl: publicUrl() }, caller };
   }
 
-  /** The account that a change is about; undefined if there is none, or if what it names does not exist. */
-  async function findAccount({ account, key, payment, hold }: Input): Promise<string | undefined> {
-    // First: an owner's request names an account as well, which must be that of the key.
-    if (typeof key === 'string') return (await services.store.keys.get(key))?.account;
-    if (typeof payment === 'string') return (await services.store.payments.get(payment))?.wallet;
-    if (typeof hold === 'string') return (await services.store.ledger.charge(hold))?.wallet;
-    return typeof account === 'string' ? account : undefined;
-  }
-
   /** A key must not take an operator's access away. Found as the action finds them, who may be spelled in many ways. */
   async function refuseOperators({ input: { user, account } }: Action, session: Session): Promise<void> {
     if (typeof user !== 'string' || account !== undefined) return;
@@ -179,15 +171,7 @@ export function managementRoutes(services: ManagementServices): readonly ServerR
 
   async function record({ request, verb, manager }: Action, { sent, account, json }: Recorded): Promise<void> {
     if (verb.audit === undefined) return;
-    await services.store.auditLog.append({
-      at: Date.now(),
-      user: describeManager(manager),
-      action: verb.audit,
-      account: account ?? readId(json, ['account_id']) ?? null,
-      target: readId(json, ['key_id', 'payment_id', 'hold_id', 'account_id']) ?? '',
-      detail: JSON.stringify(sent.value),
-      address: findClientAddress(request),
-    });
+    await recordVerb(openSession(request, manager), verb.audit, { json, account, detail: sent.value as object });
   }
 
   return VERBS.flatMap((verb) => [
@@ -262,10 +246,4 @@ function refuseForeign(json: object, { manager: { account }, input }: Pick<Actio
 function unknownObject({ key, request }: Input): UnknownError {
   const name = key === undefined ? `call ${JSON.stringify(request)}` : `key ${JSON.stringify(key)}`;
   return new UnknownError(`The account has no ${name.slice(0, 60)}.`);
-}
-
-function readId(json: object, names: readonly string[]): string | undefined {
-  const values = json as Readonly<Record<string, unknown>>;
-  const name = names.find((each) => typeof values[each] === 'string');
-  return name === undefined ? undefined : (values[name] as string);
 }

@@ -1,0 +1,59 @@
+// The audit log has a line for every change that is made on the command line.
+import { expect } from 'chai';
+import { readConfig } from '../../lib/config.ts';
+import { openOwnStore } from '../../lib/store/open.ts';
+import { createRig, type Rig } from './command.ts';
+
+describe('the audit log of the command line', () => {
+  let rig: Rig;
+  let account: string;
+
+  beforeEach(async () => {
+    rig = await createRig();
+    account = String((await rig.json('account', 'create', '--name', 'first')).account_id);
+  });
+  afterEach(() => rig.close());
+
+  /** Oldest first, as action, account, target and detail. */
+  async function readLines(): Promise<readonly (readonly unknown[])[]> {
+    const store = await openOwnStore(readConfig({ ...rig.env }));
+    try {
+      const lines = await store.auditLog.page({ limit: 100 });
+      for (const line of lines) expect(line).to.include({ user: 'command line', address: '' });
+      return lines.toReversed().map((line) => [line.action, line.account, line.target, JSON.parse(line.detail)]);
+    } finally {
+      await store.close();
+    }
+  }
+
+  it('names what was changed, for whom and how', async () => {
+    await rig.json('wallet', 'topup', account, '1500', '--payment-id', 'inv-1');
+    await rig.json('wallet', 'adjust', account, '-1.5', '--reason', 'a mistake');
+    const key = String((await rig.json('key', 'issue', account, '--name', 'shop', '--budget', '12.5')).key_id);
+    await rig.json('key', 'revoke', key);
+    await rig.json('account', 'suspend', account);
+    expect(await readLines()).to.deep.equal([
+      ['account.create', account, account, { name: 'first' }],
+      ['wallet.topup', account, account, { rub: '1500', paymentId: 'inv-1' }],
+      ['wallet.adjust', account, account, { rub: '-1.5', reason: 'a mistake' }],
+      ['key.issue', account, key, { name: 'shop', budget: '12.50' }],
+      ['key.revoke', account, key, {}],
+      ['account.suspend', account, account, {}],
+    ]);
+  });
+
+  it('has no line of what changed nothing, was refused, or was done before', async () => {
+    const topup = ['wallet', 'topup', account, '1500', '--payment-id', 'inv-1'] as const;
+    await rig.json(...topup);
+    expect(await rig.json(...topup)).to.include({ repeated: true });
+    await rig.refused(1, 'wallet', 'adjust', account, '-2000', '--reason', 'too much');
+    await rig.json('wallet', 'show', account);
+    await rig.json('key', 'list', account);
+    expect((await readLines()).map(([action]) => action)).to.deep.equal(['account.create', 'wallet.topup']);
+  });
+
+  it('has one line of a command that writes its own', async () => {
+    await rig.json('grant', 'give', account, '50', '--id', 'one', '--reason', 'a trial');
+    expect((await readLines()).map(([action]) => action)).to.deep.equal(['account.create', 'grant.give']);
+  });
+});
