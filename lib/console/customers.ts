@@ -11,12 +11,14 @@ import { toStoredEmail } from '../users/people.ts';
 import type { CustomerRanks } from './customer-ranks.ts';
 
 export const CUSTOMER_DAYS = 30;
+/** A balance that lasts shorter at the pace of these days is low. */
+const LOW_DAYS = 7n;
 const USERS_PER_PAGE = 1000;
 const MATCHES_MAX = 200;
 /** Characters; fewer are in most addresses. */
 const EMAIL_PART_MIN = 3;
 
-export const CUSTOMER_FILTERS = ['all', 'unpaid', 'negative', 'suspended', 'silent'] as const;
+export const CUSTOMER_FILTERS = ['all', 'unpaid', 'low', 'negative', 'suspended', 'silent'] as const;
 export type CustomerFilter = (typeof CUSTOMER_FILTERS)[number];
 
 export const CUSTOMER_SORTS = ['spent', 'balance', 'created', 'name'] as const;
@@ -62,7 +64,7 @@ export async function listCustomers(
   const today = findHourDay(now, zone);
   const from = findDayStartHour(addDays(today, 1 - CUSTOMER_DAYS), zone);
   const to = findDayStartHour(addDays(today, 1), zone);
-  const selectsBySums = query.sort === 'spent' || query.filter === 'silent';
+  const selectsBySums = query.sort === 'spent' || query.filter === 'silent' || query.filter === 'low';
   const [accounts, matching, ranks] = await Promise.all([
     store.accounts.summaries(),
     findMatchingAccounts(store, query.text),
@@ -114,6 +116,7 @@ export function selectCustomers(customers: readonly Customer[], selection: Selec
 const FILTERS: Readonly<Record<CustomerFilter, (customer: Customer, now: number) => boolean>> = {
   all: () => true,
   unpaid: ({ topped }) => topped === 0n,
+  low: ({ avail, sums }) => avail * BigInt(CUSTOMER_DAYS) < sums.charged * LOW_DAYS,
   negative: ({ avail }) => avail < 0n,
   suspended: ({ status }) => status === 'suspended',
   // A new account has had no time to be silent.

@@ -21,10 +21,17 @@ function route(name: Partial<RouteName>, totals: Partial<ServiceRow>): ServiceRo
 describe('the period of the start page', () => {
   const range = (query: string) => readDashboardRange(new URLSearchParams(query), ZONE, NOW);
 
-  it('is the last 24 hours, a day, or 30 days', () => {
+  it('is the last 24 hours, a day, or 7 or 30 days', () => {
     expect(range('').slots).to.have.length(24);
     expect(range('').to).to.equal(Date.UTC(2026, 10, 26, 10));
     expect(range('day=2026-11-25').from).to.equal(Date.UTC(2026, 10, 24, 21));
+    const week = range('span=week');
+    expect([week.slots.length, week.slots[0]?.day, week.slots.at(-1)?.day]).to.deep.equal([
+      7,
+      '2026-11-20',
+      '2026-11-26',
+    ]);
+    expect(week.from - week.before).to.equal(7 * 24 * HOUR_MS);
     const month = range('span=month');
     expect([month.slots.length, month.slots.at(-1)?.day]).to.deep.equal([30, '2026-11-26']);
     expect(month.from - month.before).to.equal(30 * 24 * HOUR_MS);
@@ -115,9 +122,18 @@ describe('the start page of an operator', () => {
     }
   });
 
+  it('leads to yesterday and to 7 days, and says which period it shows', async () => {
+    const first = await text('/admin');
+    const yesterday = /<a href="(\/admin\?day=[^"]+)">Yesterday/.exec(first)?.[1] ?? '';
+    expect(await text(yesterday)).to.contain(`<a href="${yesterday}" aria-current="true">Yesterday</a>`);
+    expect(first).to.contain('<a href="/admin?span=week">7 days</a>');
+    const week = await text('/admin?span=week');
+    expect(week).to.contain('<a href="/admin?span=week" aria-current="true">7 days</a>').and.to.contain('₽1.00');
+  });
+
   it('shows 30 days, and an hour of any day', async () => {
     const month = await text('/admin?span=month');
-    const day = /href="(\/admin\?day=[^"]+)"/.exec(month)?.[1] ?? '';
+    const day = [...month.matchAll(/href="(\/admin\?day=[^"]+)"/g)].at(-1)?.[1] ?? '';
     expect(await text(day)).to.match(/Revenue<\/dt><dd><a [^>]+>₽1\.00</);
     const quiet = await text('/admin?day=2020-01-01');
     expect(quiet)

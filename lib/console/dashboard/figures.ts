@@ -1,4 +1,4 @@
-// The figures of the operator's start page: sums of all accounts over a day by hour, or over 30 days by day.
+// The figures of the operator's start page: sums of all accounts over a day by hour, or over 7 or 30 days by day.
 import { HOUR_MS } from '../../base/durations.ts';
 import { addTimes, NO_TIMES } from '../../base/time-buckets.ts';
 import { FAULT_ENDINGS } from '../../money/attempt.ts';
@@ -10,11 +10,11 @@ import type { Store } from '../../store/store.ts';
 import type { CustomerRanks } from '../customer-ranks.ts';
 import { listDaySlots, listHourSlots, type TimeSlot } from '../time-slots.ts';
 
-const DAYS = 30;
+const SPAN_DAYS = { week: 7, month: 30 } as const;
 const TOP = 10;
 
 export interface DashboardRange {
-  readonly span: 'day' | 'month';
+  readonly span: 'day' | keyof typeof SPAN_DAYS;
   /** The day that was chosen; undefined for the last 24 hours. */
   readonly day: string | undefined;
   readonly slots: readonly TimeSlot[];
@@ -24,21 +24,23 @@ export interface DashboardRange {
   readonly before: number;
 }
 
-/** Of a query: `day=2026-11-25`, or `span=month`; else the last 24 hours. */
+/** Of a query: `day=2026-11-25`, `span=week` or `span=month`; else the last 24 hours. */
 export function readDashboardRange(query: URLSearchParams, zone: string, now: number): DashboardRange {
   const today = findHourDay(now, zone);
   const chosen = parseDay(query.get('day') ?? '');
   const day = chosen !== undefined && chosen <= today ? chosen : undefined;
-  if (query.get('span') === 'month' && day === undefined) {
-    const slots = listDaySlots(addDays(today, 1 - DAYS), today, zone);
+  const span = (['week', 'month'] as const).find((name) => name === query.get('span'));
+  if (span !== undefined && day === undefined) {
+    const days = SPAN_DAYS[span];
+    const slots = listDaySlots(addDays(today, 1 - days), today, zone);
     const from = slots[0]?.from ?? now;
     return {
-      span: 'month',
+      span,
       day,
       slots,
       from,
       to: slots.at(-1)?.to ?? now,
-      before: findDayStartHour(addDays(today, 1 - 2 * DAYS), zone),
+      before: findDayStartHour(addDays(today, 1 - 2 * days), zone),
     };
   }
   const end = now - (now % HOUR_MS) + HOUR_MS;

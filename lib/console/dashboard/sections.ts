@@ -1,6 +1,7 @@
 // The parts of the operator's start page: figures with links to the calls behind them, the chart, and the tables.
 import { HOUR_MS } from '../../base/durations.ts';
 import { estimatePercentile } from '../../base/time-buckets.ts';
+import { addDays, findHourDay } from '../../money/days.ts';
 import { type Micro, toRub } from '../../money/money.ts';
 import { formatMoment } from '../../money/period.ts';
 import type { ServiceTotals } from '../../store/ports/usage.ts';
@@ -31,12 +32,16 @@ export function linkToCalls(
 
 export function rangeLinks(visit: UserVisit, { span, day }: DashboardRange): Html {
   const words = WORDS[visit.language];
+  const { services, signedIn } = visit;
+  const yesterday = addDays(findHourDay(services.now(), signedIn.user.timeZone), -1);
   const link = (path: string, text: string, isHere: boolean) =>
     html`<li><a href="${path}"${isHere && html` aria-current="true"`}>${text}</a></li>`;
   return html`<nav class="ranges" aria-label="${words.ranges}"><ul>
 ${link('/admin', words.day, span === 'day' && day === undefined)}
+${link(`/admin?day=${yesterday}`, words.yesterday, day === yesterday)}
+${link('/admin?span=week', words.week, span === 'week')}
 ${link('/admin?span=month', words.month, span === 'month')}
-${day !== undefined && link(`/admin?day=${day}`, formatPageDate(visit.language, day), true)}</ul></nav>`;
+${day !== undefined && day !== yesterday && link(`/admin?day=${day}`, formatPageDate(visit.language, day), true)}</ul></nav>`;
 }
 
 export function headlines(visit: UserVisit, range: DashboardRange, figures: DashboardFigures): Html {
@@ -91,7 +96,7 @@ export function revenueChart(visit: UserVisit, range: DashboardRange, figures: D
   const { slots, span } = range;
   const { rows } = figures;
   const zone = visit.signedIn.user.timeZone;
-  const names = nameSlots(span === 'month' ? 'day' : 'hour', language, zone);
+  const names = nameSlots(span === 'day' ? 'hour' : 'day', language, zone);
   const bySlot = Map.groupBy(rows, ({ at }) => at);
   const totals = slots.map(({ from }) =>
     (bySlot.get(from) ?? []).reduce<ServiceTotals>((sum, row) => addServiceTotals(sum, row), NO_SERVICE),
@@ -101,7 +106,7 @@ export function revenueChart(visit: UserVisit, range: DashboardRange, figures: D
     const values = new Map(found.map(({ at, charged }) => [at, toRub(charged)]));
     return { name, values: slots.map(({ from }) => values.get(from) ?? 0) };
   });
-  const leadTo = (slot: TimeSlot) => (span === 'month' ? `/admin?day=${slot.day}` : linkToCalls(visit, slot));
+  const leadTo = (slot: TimeSlot) => (span === 'day' ? linkToCalls(visit, slot) : `/admin?day=${slot.day}`);
   const chart = barChart({
     id: 'revenue',
     title: words.chart(names.name(slots[0] as TimeSlot), names.name(slots.at(-1) as TimeSlot)),

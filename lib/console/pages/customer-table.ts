@@ -24,6 +24,7 @@ const WORDS = defineWords({
       negative: 'balance below zero',
       suspended: 'suspended',
       silent: 'no calls for 30 days',
+      low: 'balance lasts less than 7 days',
     },
     sort: 'Sort by',
     sorts: { spent: 'spending', balance: 'balance, lowest first', created: 'newest first', name: 'name' },
@@ -54,6 +55,7 @@ const WORDS = defineWords({
       negative: 'баланс ниже нуля',
       suspended: 'приостановлены',
       silent: 'без запросов 30 дней',
+      low: 'баланса хватит меньше чем на 7 дней',
     },
     sort: 'Сортировать',
     sorts: {
