@@ -9,6 +9,7 @@ const plugin: ProviderPlugin<Settings> = {
     account.keyOptional('https://api.openai.com/v1', {
       off: joi.valid('none', 'low').default('none'),
       cacheKey: joi.valid('send', 'omit').default('send'),
+      verbosity: joi.valid('send', 'omit').default('send'),
       customTools: joi.valid('send', 'function').default('send'),
       systemMessages: joi.valid('in_place', 'prompt').default('in_place'),
     }),

@@ -14,18 +14,18 @@ export interface Settings extends AccountSettings {
   readonly off: 'none' | 'low';
   /** `omit` for an upstream that refuses `prompt_cache_key` and `prompt_cache_retention`. */
   readonly cacheKey: 'send' | 'omit';
+  /** `omit` for models that refuse `text.verbosity`. */
+  readonly verbosity: 'send' | 'omit';
   /** `function` for models that refuse custom tools. */
   readonly customTools: 'send' | 'function';
   /** `prompt` for an upstream that takes no system messages between others. */
   readonly systemMessages: 'in_place' | 'prompt';
 }
 
-export function buildResponsesBody(
-  call: TextCall,
-  { off, cacheKey, customTools, systemMessages }: Settings,
-  { responses }: Host,
-): JsonBody {
+export function buildResponsesBody(call: TextCall, settings: Settings, { responses }: Host): JsonBody {
+  const { off, cacheKey, customTools, systemMessages } = settings;
   const { format, reasoning, mayReason } = call;
+  const text = writeText(call, settings);
   const wanted = writeReasoning(reasoning, off);
   const quirks = {
     takesCacheKey: cacheKey === 'send',
@@ -34,11 +34,19 @@ export function buildResponsesBody(
   };
   return (base64) => ({
     ...placeInstructions(responses.body(call, base64, quirks), format?.type === 'json'),
-    ...(format && { text: { format: format.type === 'json' ? { type: 'json_object' } : writeSchema(format) } }),
+    ...(text && { text }),
     ...(wanted && { reasoning: wanted }),
     // Nothing is stored there, so that reasoning can only go on from what comes back with the next request.
     ...(mayReason && reasoning?.mode !== 'off' && { include: ['reasoning.encrypted_content'] }),
   });
+}
+
+function writeText({ format, verbosity }: TextCall, settings: Settings): object | undefined {
+  const text = {
+    ...(format && { format: format.type === 'json' ? { type: 'json_object' } : writeSchema(format) }),
+    ...(settings.verbosity === 'send' && verbosity && { verbosity }),
+  };
+  return Object.keys(text).length > 0 ? text : undefined;
 }
 
 /** JSON without a schema is refused unless a message asks for it, and the instructions are none. */

@@ -1,6 +1,6 @@
 // Cache markers, earlier reasoning, documents and audio of requests: what a vendor of each wire format gets of them.
 import { expect } from 'chai';
-import { CHAT, MESSAGES, send } from '../../testkit/client.ts';
+import { CHAT, MESSAGES, RESPONSES, send } from '../../testkit/client.ts';
 import {
   FORMATS,
   gives,
@@ -82,6 +82,17 @@ describe('contents of requests', () => {
       expect(await stage.ask(CHAT, { model: 'responses', ...asked })).to.include(keys);
       expect(await stage.ask(CHAT, { model: 'chat', ...asked })).to.not.have.any.keys(Object.keys(keys));
     });
+  });
+
+  it('say how long the answer is to be where the format has that', async () => {
+    const asked = { input: 'hi', text: { verbosity: 'low' } };
+    expect(await stage.ask(RESPONSES, { model: 'responses', ...asked })).to.deep.include({
+      text: { verbosity: 'low' },
+    });
+    for (const model of FORMATS.filter((format) => format !== 'responses')) {
+      await stage.ask(RESPONSES, { model, ...asked });
+      expect(`${stage.upstream.calls.at(-1)?.bytes}`, model).to.not.include('verbosity');
+    }
   });
 
   it('have the same beginning in the next turn, so that the vendor still knows it', async () => {

@@ -32,6 +32,15 @@ describe('openai-responses', () => {
     });
   });
 
+  it('asks for an answer as long as the client wants it, beside its form', async () => {
+    const call = { verbosity: 'low', format: { type: 'json' } } as const;
+    const format = { type: 'json_object' };
+    expect((await ask({}, call)).body).to.deep.include({ text: { format, verbosity: 'low' } });
+    expect((await ask({}, { verbosity: 'high' })).body).to.deep.include({ text: { verbosity: 'high' } });
+    expect((await ask({ verbosity: 'omit' }, call)).body).to.deep.include({ text: { format } });
+    expect((await ask({ verbosity: 'omit' }, { verbosity: 'high' })).body).not.to.have.property('text');
+  });
+
   const events = (...values: readonly object[]) =>
     [{ type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'Hi' }, ...values]
       .map((value) => `data: ${JSON.stringify(value)}\n\n`)

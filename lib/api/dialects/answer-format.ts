@@ -1,8 +1,8 @@
-// What a request says about the form of an answer, in the fields of each dialect.
+// What a request says about the form and the length of an answer, in the fields of each dialect.
 import { choice, constant, type Json, object, text } from '../../base/json-schema.ts';
 import { isRecord } from '../../base/record.ts';
 import type { TextRequest } from '../../calls/text/request.ts';
-import type { OutputFormat } from '../../upstream/contract/provider.ts';
+import type { OutputFormat, Verbosity } from '../../upstream/contract/provider.ts';
 import { checkAllowed, ELSEWHERE, invalidField, objectField } from './fields.ts';
 import { nullableEffort } from './reasoning-wish.ts';
 import { nameDefinitions } from './tool-schema.ts';
@@ -12,6 +12,7 @@ type Fields = Readonly<Record<string, unknown>>;
 type AskedFormat = Pick<TextRequest, 'format' | 'formatField'>;
 
 const FORMATS = ['text', 'json_object', 'json_schema'] as const;
+const VERBOSITIES = ['low', 'medium', 'high'] as const satisfies readonly Verbosity[];
 const NAME = /^[\w-]{1,64}$/;
 
 const NO_SCHEMA = 'A schema is refused for a model that supports JSON but no schemas.';
@@ -42,7 +43,11 @@ export const textFormatField = objectField({
         ...object({ type: choice(FORMATS), ...namedSchema }, { optional: ['name', 'schema', 'description', 'strict'] }),
         type: ['object', 'null'],
       },
-      verbosity: { description: 'Accepted and ignored.' },
+      verbosity: {
+        type: ['string', 'null'],
+        enum: [...VERBOSITIES, null],
+        description: 'How long the answer is. For models at vendors of the responses format; others ignore it.',
+      },
     },
     { optional: ['format', 'verbosity'] },
   ),
@@ -93,6 +98,14 @@ export function readTextFormat(given: unknown, place = 'text'): AskedFormat {
   if (format.type === 'text') return {};
   if (format.type === 'json_object') return { format: { type: 'json' }, formatField };
   return { format: namedFormat(formatField, format), formatField };
+}
+
+/** From `text.verbosity`, or from a `verbosity` in another place. Throws a 400 fault that names the field. */
+export function readVerbosity(given: unknown, place = 'text'): Pick<TextRequest, 'verbosity'> {
+  const { verbosity } = (given ?? {}) as Fields;
+  if (verbosity == null) return {};
+  checkAllowed(`${place}.verbosity`, verbosity, VERBOSITIES);
+  return { verbosity: verbosity as Verbosity };
 }
 
 function namedFormat(field: string, wanted: unknown): OutputFormat {

@@ -107,9 +107,9 @@ const INPUT_ITEM: Json = {
   properties: {
     type: text(
       'Default: `message`. `message`, `reasoning`, `function_call`, `custom_tool_call`, `…_output` of the two, ' +
-        '`additional_tools`, `configuration_update`, whose `reasoning.effort` and `text.format` count from then on, ' +
-        '`compaction`, `compaction_trigger`, which asks for one instead of an answer, `agent_message`, which is a message ' +
-        'of the user, or an item of a tool of the vendor: `shell_call`, `apply_patch_call`, `computer_call`, `mcp_call` ' +
+        '`additional_tools`, `configuration_update`, whose `reasoning.effort`, `text.format` and `text.verbosity` count ' +
+        'from then on, `compaction`, `compaction_trigger`, which asks for one instead of an answer, `agent_message`, ' +
+        'which is a message of the user, or an item of a tool of the vendor: `shell_call`, `apply_patch_call`, `computer_call`, `mcp_call` ' +
         'and others.',
     ),
     role: choice(

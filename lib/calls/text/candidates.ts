@@ -124,7 +124,7 @@ export function createCall(
 ): Omit<TextCall, 'model' | 'options'> {
   const maxTokens = capOutput(abilities, outputMax);
   const { system, images, answerImages = 0, tools, reasoning, stops, cacheKey, cacheRetention } = request;
-  const { messageFields, betas, sampling, modalities } = request;
+  const { messageFields, betas, sampling, modalities, verbosity } = request;
   const call: Omit<TextCall, 'model' | 'options'> = {
     messages: toProviderMessages({ messages: fitMessages(request, abilities), images: images + answerImages }),
     maxTokens,
@@ -135,6 +135,7 @@ export function createCall(
     ...(abilities.reasoning && { mayReason: true }),
     stops,
     ...(sampling && abilities.sampling && { sampling: toSampling(sampling) }),
+    ...(verbosity && { verbosity }),
     ...(modalities && abilities.answerImages && { modalities }),
     ...(cacheKey !== undefined && { cacheKey }),
     ...(cacheRetention !== undefined && { cacheRetention }),

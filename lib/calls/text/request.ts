@@ -15,6 +15,7 @@ import type {
   ToolReferenceContent,
   ToolResultContent,
   Tools,
+  Verbosity,
 } from '../../upstream/contract/provider.ts';
 import type { RequestSpending } from '../spending.ts';
 import type { ReasoningWish } from './reasoning.ts';
@@ -114,6 +115,8 @@ export interface TextRequest {
   readonly format?: OutputFormat;
   /** The field where the client wrote it. */
   readonly formatField?: string;
+  /** For upstreams that take it; absent if the client does not say. */
+  readonly verbosity?: Verbosity;
   /** Passed to models that reason; absent if the client does not say. */
   readonly reasoning?: ReasoningWish;
   /** Reasoning that the upstream shows is delivered. */

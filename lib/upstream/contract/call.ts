@@ -1,7 +1,7 @@
 // The part of the contract about what a provider is asked for and what it returns: types only.
 import type { ImageInput, Size, TextContent, TextMessage, Tools } from './content.ts';
 import type { UpstreamFault } from './fault.ts';
-import type { OutputFormat, Reasoning, Sampling } from './output.ts';
+import type { OutputFormat, Reasoning, Sampling, Verbosity } from './output.ts';
 import type { JsonObject, RouteOptions } from './request.ts';
 
 /** What every call has. */
@@ -23,6 +23,8 @@ export interface TextCall extends ProviderCall {
   readonly tools?: Tools;
   /** Absent for text; an upstream without support ignores it. */
   readonly format?: OutputFormat;
+  /** Absent if it is left to the model; an upstream without it ignores it. */
+  readonly verbosity?: Verbosity;
   /** Absent if it is left to the model. */
   readonly reasoning?: Reasoning;
   /**

@@ -34,6 +34,9 @@ export interface Sampling {
   readonly frequencyPenalty?: number;
 }
 
+/** How long an answer the client wants. */
+export type Verbosity = 'low' | 'medium' | 'high';
+
 export type Effort = 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 
 /**

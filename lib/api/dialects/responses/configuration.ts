@@ -2,7 +2,7 @@
 // each counts.
 import { isRecord } from '../../../base/record.ts';
 import type { TextRequest } from '../../../calls/text/request.ts';
-import { readTextFormat } from '../answer-format.ts';
+import { readTextFormat, readVerbosity } from '../answer-format.ts';
 import { invalidField } from '../fields.ts';
 import { checkEffort, readReasoning } from '../reasoning-wish.ts';
 import type { ResponsesFields } from './schema.ts';
@@ -14,9 +14,10 @@ export function readConfiguration({
   input,
   text,
   reasoning,
-}: ResponsesFields): Pick<TextRequest, 'format' | 'formatField' | 'reasoning' | 'showsReasoning'> {
+}: ResponsesFields): Pick<TextRequest, 'format' | 'formatField' | 'verbosity' | 'reasoning' | 'showsReasoning'> {
   let thought = readReasoning(reasoning);
   let form = readTextFormat(text);
+  let length = readVerbosity(text);
   for (const { item, field } of listUpdates(input)) {
     const { effort } = readSettings(item.reasoning, `${field}.reasoning`);
     if (effort != null) {
@@ -24,9 +25,10 @@ export function readConfiguration({
       thought = readReasoning({ ...reasoning, max_tokens: null, effort });
     }
     const changed = readSettings(item.text, `${field}.text`);
+    if (changed.verbosity != null) length = readVerbosity(changed, `${field}.text`);
     if (changed.format != null) form = readTextFormat(changed, `${field}.text`);
   }
-  return { ...thought, ...form };
+  return { ...thought, ...form, ...length };
 }
 
 type Settings = Readonly<Record<string, unknown>>;

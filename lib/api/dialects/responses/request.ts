@@ -50,7 +50,13 @@ function parseRequest(body: unknown, path: 'responses' | 'compact'): TextRequest
     ...readSampling(body),
     ...readStops('stop', fields.stop),
     ...readConfiguration(fields),
-    ...(isCompaction && { format: undefined, formatField: undefined, showsReasoning: false, buffersAnswer: true }),
+    ...(isCompaction && {
+      format: undefined,
+      formatField: undefined,
+      verbosity: undefined,
+      showsReasoning: false,
+      buffersAnswer: true,
+    }),
     echo: {
       ...createEcho(given, names),
       ...(isCompaction && { compacts: true }),

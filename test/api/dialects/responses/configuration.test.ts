@@ -42,6 +42,15 @@ describe('a configuration update', () => {
     expect(read([ask, plain], { text: { format: form('a') } }).format).to.equal(undefined);
   });
 
+  it('changes how long the answer is, the last one in the conversation', () => {
+    const length = (verbosity: unknown) => update({ text: { verbosity } });
+    const longest = { text: { verbosity: 'high' } };
+    expect(parse({ input: [ask, length('low'), answer, length('medium'), ask], ...longest }).verbosity).to.equal(
+      'medium',
+    );
+    expect(parse({ input: [ask, length(null)], ...longest }).verbosity).to.equal('high');
+  });
+
   it('changes neither if it says nothing', () => {
     expect(read([ask, update({}), update({ reasoning: null, text: null })])).to.deep.include({
       format: undefined,
@@ -53,6 +62,7 @@ describe('a configuration update', () => {
     [effort('much'), '`input[1].reasoning.effort`: must be one of none, minimal'],
     [update({ reasoning: 'high' }), '`input[1].reasoning`: must be an object'],
     [update({ text: { format: { type: 'xml' } } }), '`input[1].text.format.type`: must be one of'],
+    [update({ text: { verbosity: 'loud' } }), '`input[1].text.verbosity`: must be one of low, medium'],
     [update({ text: 'json' }), '`input[1].text`: must be an object'],
   ] as const) {
     it(`is refused as ${JSON.stringify(item)}`, () => {

@@ -296,7 +296,7 @@ describe('response events', () => {
     ['a form', { text: { format: { type: 'text', more: long } } }, { text: { format: { type: 'text' } } }],
     [
       'what is beside a form',
-      { text: { format: { type: 'json_object' }, verbosity: long } },
+      { text: { format: { type: 'json_object' }, more: long } },
       { text: { format: { type: 'json_object' } } },
     ],
     ['wishes for reasoning', { reasoning: { summary: long } }, { reasoning: { effort: null, summary: null } }],

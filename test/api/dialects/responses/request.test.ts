@@ -227,6 +227,7 @@ describe('responses requests', () => {
     expect(request).to.deep.include({
       format: { type: 'json-schema', name: 'n', schema, strict: true },
       formatField: 'text.format',
+      verbosity: 'low',
       reasoning: { mode: 'on', effort: 'low', display: 'summarized' },
       showsReasoning: true,
       cacheKey: 'k',
@@ -356,6 +357,7 @@ describe('responses requests', () => {
     [{ tool_choice: 'required' }, /^Invalid `tool_choice`: requires a call/],
     [{ text: { format: 5 } }, /^Invalid `text\.format`: must be an object/],
     [{ text: { format: { type: 'json_schema', schema: {} } } }, /^Invalid `text\.format\.name`/],
+    [{ text: { verbosity: 'loud' } }, /^Invalid `text\.verbosity`: must be one of low, medium, high/],
     [{ reasoning: { effort: 'huge' } }, /^Invalid `reasoning\.effort`: must be one of/],
     [{ metadata: { a: 5 } }, /^Invalid `metadata`: must be an object of up to 16 strings/],
     [{ metadata: { a: 'x'.repeat(513) } }, /^Invalid `metadata`/],
