@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer';
 import { cpus } from 'node:os';
 import { createBodyParser } from '../../lib/api/body-parser.ts';
 import { parseChatRequest } from '../../lib/api/dialects/chat/request.ts';
-import { bookAttempt } from '../../lib/calls/attempts.ts';
+import { bookAttempt } from '../../lib/calls/booked-attempts.ts';
 import { createRouteHealth } from '../../lib/calls/health.ts';
 import { routeSmart, type SmartRequest } from '../../lib/calls/smart/route.ts';
 import { nameConversation, orderRoutes } from '../../lib/calls/text/affinity.ts';

@@ -9,7 +9,7 @@ import type { EmbedCall, Embeddings, Vector } from '../../upstream/contract/prov
 import { checkEmbeddings } from '../../upstream/host/embed.ts';
 import { upstreamFault } from '../../upstream/host/fault.ts';
 import { callPlugin, nameUpstream, type PluginRun } from '../../upstream/host/plugin-run.ts';
-import { AttemptLog, type UsedByAttempt } from '../attempts.ts';
+import { AttemptLog, type UsedByAttempt } from '../booked-attempts.ts';
 import type { CallContext } from '../context.ts';
 import { attemptUntilDeadline } from '../deadline-attempt.ts';
 import type { Ending } from '../ending.ts';

@@ -7,7 +7,7 @@ import type { Results } from '../../media/results.ts';
 import type { StoredMedia } from '../../store/ports/media.ts';
 import { AnswerMemory } from '../../stream/answer-memory.ts';
 import type { ImageCall } from '../../upstream/contract/provider.ts';
-import { AttemptLog } from '../attempts.ts';
+import { AttemptLog } from '../booked-attempts.ts';
 import type { CallContext } from '../context.ts';
 import type { RouteHealth } from '../health.ts';
 import type { PaidCalls } from '../paid.ts';

@@ -11,7 +11,8 @@ import type { CallContext } from '../context.ts';
 import type { Ending } from '../ending.ts';
 import type { PaidCall } from '../paid.ts';
 import { askRoutes } from '../routes.ts';
-import { type AnswerLimits, type PreparedCall, TextAttempts } from './attempts.ts';
+import type { AnswerLimits, PreparedCall } from './attempt-plan.ts';
+import { TextAttempts } from './attempts.ts';
 import { asVisionFailure } from './candidates.ts';
 import { describeAnswer } from './facts.ts';
 import { computeHold, listCacheWrites } from './hold.ts';
@@ -89,7 +90,7 @@ export class TextAnswer<Out> implements PaidCall<FinishPart, TextAnswerDue> {
   #bill(ending: Ending<FinishPart>, attempts: TextAttempts<Out>, pipe: TextPipeline): TextAnswerDue {
     const { model, context, request, smart } = this.#prepared;
     const { meter, stops } = pipe;
-    const { tokens: counted, doubt } = attempts.count(ending, pipe);
+    const { counted, charged, doubt } = attempts.bill(ending, pipe);
     // If the client leaves, or the answer is stopped, the usage, which mostly comes last, may never arrive.
     const isExpected = ending.type === 'gone' || stops?.matched !== undefined;
     if (doubt && (meter.isInputAboveBound || !isExpected)) {
@@ -99,11 +100,9 @@ export class TextAnswer<Out> implements PaidCall<FinishPart, TextAnswerDue> {
     }
     const { answered } = attempts;
     const facts = describeAnswer({ asked: request.model, billed: model.id, answered, smart, ending });
-    const tokens = attempts.forgiveMove(counted);
-    const moved = (tokens.cacheRead ?? 0) - (counted.cacheRead ?? 0);
-    attempts.noteCached(counted);
-    const usage = { ...nameTokens(tokens), ...(moved > 0 && { [MOVED_NAME]: moved }), ...facts };
-    return { amount: textCost(model.price, tokens), usage, bill: tokens };
+    const moved = (charged.cacheRead ?? 0) - (counted.cacheRead ?? 0);
+    const usage = { ...nameTokens(charged), ...(moved > 0 && { [MOVED_NAME]: moved }), ...facts };
+    return { amount: textCost(model.price, charged), usage, bill: charged };
   }
 
   /** The parts of a paid answer that are still to be written. */

@@ -1,69 +1,32 @@
 // The attempts of a text call at its routes: what each of them asks and may use, and what the latest has used.
 import assert from 'node:assert/strict';
-import type { SmartRouting } from '../../base/smart-tiers.ts';
-import type { TextModel } from '../../catalog/model.ts';
 import type { NewAttempt } from '../../money/attempt.ts';
-import type { Micro } from '../../money/money.ts';
 import { type PromptTokens, type Tokens, textCost } from '../../money/price.ts';
 import { nameTokens } from '../../money/token-usage.ts';
 import type { FinishPart } from '../../stream/part.ts';
-import { bookAttempt } from '../attempts.ts';
+import { bookAttempt } from '../booked-attempts.ts';
 import type { CallContext } from '../context.ts';
 import type { Ending } from '../ending.ts';
 import type { RouteHealth } from '../health.ts';
 import type { OnAttempt, RoutesOptions } from '../routes.ts';
-import { type AttemptedCall, type AttemptOptions, TextAttempt, type TextTimeouts } from './attempt.ts';
-import { digestBeginnings } from './beginnings.ts';
-import { type CachedPrompt, type CachedPrompts, countAsRead } from './cached-prompts.ts';
-import { allowCalls, type Candidate, createCall } from './candidates.ts';
-import type { CreateTransform } from './embedder-transform.ts';
-import type { TextOutput } from './output.ts';
+import { type AttemptedCall, TextAttempt } from './attempt.ts';
+import { type AnswerLimits, type PreparedCall, planAttempt } from './attempt-plan.ts';
+import { type Candidate, createCall } from './candidates.ts';
+import { ConversationPrompt } from './conversation-prompt.ts';
 import type { TextPipeline } from './pipeline.ts';
-import type { InputEstimate, TextRequest } from './request.ts';
 import { releaseTextRequest } from './request-memory.ts';
 import { dropStates, hasStates, isRefusedForStates } from './states.ts';
-import { estimateTokens } from './tokens.ts';
-
-/** What all answers share. */
-export interface TextAnswering {
-  readonly timeouts: TextTimeouts;
-  readonly health: RouteHealth;
-  readonly onAttempt?: OnAttempt | undefined;
-  /** What prompts have in the caches of vendors. */
-  readonly cachedPrompts: CachedPrompts;
-  /** Transforms that an embedder adds to every answer. */
-  readonly transforms?: readonly CreateTransform[] | undefined;
-}
-
-/** A request with everything that is known before it is answered. */
-export interface PreparedCall<Out> {
-  readonly request: TextRequest;
-  /** Its price is that of the call. */
-  readonly model: TextModel;
-  readonly smart: SmartRouting | undefined;
-  readonly candidates: readonly Candidate[];
-  readonly context: CallContext;
-  readonly output: TextOutput<Out>;
-  readonly estimate: InputEstimate;
-  readonly engine: TextAnswering;
-}
-
-export interface AnswerLimits {
-  /** Whether the answer comes as a whole, from an upstream whose counts are not used. */
-  readonly buffered: boolean;
-  /** As requested, or the maximum of the model. */
-  readonly maxTokens: number;
-  /** The maximum of output tokens delivered and billed. */
-  readonly outputMax: number;
-  /** What is held. */
-  readonly amount: Micro;
-}
 
 interface CountedAnswer {
   readonly tokens: Tokens;
   /** Why a count is an estimate. */
   readonly doubt: string | undefined;
   readonly isWhole: boolean;
+}
+
+interface AnswerBill extends Pick<CountedAnswer, 'doubt'> {
+  readonly counted: Tokens;
+  readonly charged: Tokens;
 }
 
 const NONE: readonly NewAttempt[] = [];
@@ -87,10 +50,8 @@ export class TextAttempts<Out> implements RoutesOptions<Candidate, FinishPart>, 
   #hasWaited = false;
   /** An upstream has refused the states of earlier answers. */
   #dropsStates = false;
-  /** The digest of the prompt, and the part of it that a vendor has cached; undefined without a conversation. */
-  #prompt:
-    | { readonly conversation: string; readonly digest: string; readonly cached: CachedPrompt | undefined }
-    | undefined;
+  /** Undefined without a conversation. */
+  #prompt: ConversationPrompt | undefined;
 
   constructor(prepared: PreparedCall<Out>, limits: AnswerLimits) {
     this.#prepared = prepared;
@@ -129,8 +90,9 @@ export class TextAttempts<Out> implements RoutesOptions<Candidate, FinishPart>, 
     if (this.#asked !== undefined) this.#prepared.output.sink.keepAlive();
     this.#asked = candidate;
     this.#onFirst = onFirst;
-    this.#findCached(candidate);
-    this.#attempt = new TextAttempt(this.#planAttempt(candidate));
+    this.#readPrompt(candidate);
+    const plan = planAttempt(this.#prepared, candidate, this.#limits);
+    this.#attempt = new TextAttempt({ ...plan, call: this, deadline: this.deadline });
     return this.#attempt.start(candidate.route);
   }
 
@@ -156,42 +118,6 @@ export class TextAttempts<Out> implements RoutesOptions<Candidate, FinishPart>, 
     if (this.#dropsStates || this.isCommitted() || !isRefusedForStates(ending)) return false;
     this.#dropsStates = hasStates(this.#prepared.request.messages);
     return this.#dropsStates;
-  }
-
-  #planAttempt({ route, model, abilities, firstTokenMs }: Candidate): AttemptOptions<Out> {
-    const { request, context, output, smart, estimate, candidates, engine } = this.#prepared;
-    const { buffered, outputMax } = this.#limits;
-    return {
-      route,
-      call: this,
-      pipeline: {
-        guard: {
-          outputMax,
-          calls: allowCalls(request, abilities),
-          toolNames: request.tools?.list.map(({ name }) => name),
-          stops: request.stops,
-          showsReasoning: !buffered && request.showsReasoning === true,
-          memory: context.answerMemory,
-        },
-        meter: {
-          trusted: !buffered,
-          inputEstimate: buffered ? estimate.tokensBuffered : estimate.tokens,
-          audioEstimate: estimate.audioTokens,
-          inputMax: estimate.tokensMax + Math.max(0, ...candidates.map(({ additions }) => additions)),
-          outputMax,
-          estimateTokens,
-          images: estimate.images,
-        },
-        extra: engine.transforms ?? [],
-        delivery: { replyId: context.requestId, model, smart, buffered: buffered || request.buffersAnswer === true },
-      },
-      stops: request.stops,
-      output,
-      signal: context.signal,
-      timeouts:
-        firstTokenMs === undefined ? engine.timeouts : { ...engine.timeouts, firstTokenTimeoutMs: firstTokenMs },
-      deadline: this.deadline,
-    };
   }
 
   createCall(): ReturnType<AttemptedCall['createCall']> {
@@ -226,7 +152,7 @@ export class TextAttempts<Out> implements RoutesOptions<Candidate, FinishPart>, 
   }
 
   promptAsBilled(counted: PromptTokens): PromptTokens {
-    return this.#prompt ? this.forgiveMove({ ...counted, output: 0 }) : counted;
+    return this.#forgiveMove({ ...counted, output: 0 });
   }
 
   /** Once text has arrived, another route's answer could not continue it; nor can it be asked without the request. */
@@ -240,38 +166,26 @@ export class TextAttempts<Out> implements RoutesOptions<Candidate, FinishPart>, 
     return used === undefined || textCost(this.#prepared.model.price, used) <= this.#limits.amount;
   }
 
-  /** What the latest attempt has used. */
-  count(ending: Ending, pipe: TextPipeline): CountedAnswer {
-    return this.#counted ?? countAnswer(ending, pipe);
+  /** What the latest attempt has used, and what of it is charged; what is in its vendor's cache now is noted. */
+  bill(ending: Ending, pipe: TextPipeline): AnswerBill {
+    const { tokens: counted, doubt } = this.#counted ?? countAnswer(ending, pipe);
+    this.#prompt?.note(this.#place, counted);
+    return { counted, charged: this.#forgiveMove(counted), doubt };
   }
 
   /** Called while the request is still in memory; another model has other caches. */
-  #findCached({ conversation }: Candidate): void {
+  #readPrompt({ conversation }: Candidate): void {
     if (conversation === this.#prompt?.conversation) return;
-    this.#prompt = undefined;
-    if (conversation === undefined) return;
     const { request, engine } = this.#prepared;
-    const beginnings = digestBeginnings(conversation, request);
-    const digest = beginnings.at(-1);
-    if (digest !== undefined) this.#prompt = { conversation, digest, cached: engine.cachedPrompts.find(beginnings) };
+    this.#prompt =
+      conversation === undefined ? undefined : new ConversationPrompt(conversation, request, engine.cachedPrompts);
   }
 
-  /** If the gateway moved a conversation to another cache, the prompt is charged as if it had been read there. */
-  forgiveMove(counted: Tokens): Tokens {
-    const cached = this.#prompt?.cached;
-    if (!cached || cached.place === this.#place) return counted;
-    const { price } = this.#prepared.model;
-    const asRead = countAsRead(counted, cached.tokens);
-    return textCost(price, asRead) < textCost(price, counted) ? asRead : counted;
+  #forgiveMove(counted: Tokens): Tokens {
+    return this.#prompt?.forgiveMove(this.#place, counted, this.#prepared.model.price) ?? counted;
   }
 
-  noteCached(counted: Tokens): void {
-    if (!this.#prompt) return;
-    const { digest, cached } = this.#prompt;
-    this.#prepared.engine.cachedPrompts.note(digest, this.#place, counted, cached);
-  }
-
-  /** The place of the vendor's cache: a route and a key. */
+  /** Of the vendor's cache: a route and a key. */
   get #place(): string {
     return `${this.#asked?.key} ${this.#attempt?.run.keyId}`;
   }

@@ -6,7 +6,7 @@ import type { FinishPart } from '../../stream/part.ts';
 import type { CallContext } from '../context.ts';
 import type { PaidCalls, PaidEnding } from '../paid.ts';
 import { TextAnswer, type TextAnswerDue } from './answer.ts';
-import type { TextAnswering } from './attempts.ts';
+import type { TextAnswering } from './attempt-plan.ts';
 import { createCachedPrompts } from './cached-prompts.ts';
 import { type Candidate, findCandidates, refuseUnable } from './candidates.ts';
 import { chooseModel } from './choice.ts';

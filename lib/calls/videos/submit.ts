@@ -7,7 +7,7 @@ import { rejectOnAbort } from '../../media/deadline.ts';
 import type { VideoCall, VideoRef } from '../../upstream/contract/provider.ts';
 import { toClientFault } from '../../upstream/host/client-fault.ts';
 import { callPlugin, nameUpstream, type PluginRun } from '../../upstream/host/plugin-run.ts';
-import type { AttemptLog, UsedByAttempt } from '../attempts.ts';
+import type { AttemptLog, UsedByAttempt } from '../booked-attempts.ts';
 import type { CallContext } from '../context.ts';
 import { type Ending, toAbortEnding, toErrorEnding } from '../ending.ts';
 import type { RouteHealth } from '../health.ts';

@@ -5,8 +5,8 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import type { Job } from '../../money/job-rules.ts';
 import type { AttemptStore } from '../../store/ports/attempts.ts';
 import type { JobStore } from '../../store/ports/jobs.ts';
-import { endJobAttempts, toJobAttemptRows } from './attempts.ts';
 import type { CancelJob } from './cancel.ts';
+import { endJobAttempts, toJobAttemptRows } from './job-attempts.ts';
 import type { PollJob, PollOutcome } from './poll.ts';
 import { computeNextPollMs } from './poll-interval.ts';
 

@@ -2,7 +2,7 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { fault } from '../../../lib/base/faults.ts';
-import { AttemptLog } from '../../../lib/calls/attempts.ts';
+import { AttemptLog } from '../../../lib/calls/booked-attempts.ts';
 import { createRouteHealth } from '../../../lib/calls/health.ts';
 import { isUpstreamRefusal } from '../../../lib/calls/refusal.ts';
 import { type Submission, submit } from '../../../lib/calls/videos/submit.ts';

@@ -2,7 +2,7 @@
 import { type Attempt, type NewAttempt, toAttemptRows } from '../../money/attempt.ts';
 import type { Job } from '../../money/job-rules.ts';
 import type { VideoRef } from '../../upstream/contract/provider.ts';
-import { cleanVendorId } from '../attempts.ts';
+import { cleanVendorId } from '../booked-attempts.ts';
 
 /** The attempts of a submission whose last one was accepted. */
 export function markRunning(attempts: readonly NewAttempt[], { id }: VideoRef): readonly NewAttempt[] {
