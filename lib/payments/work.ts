@@ -15,7 +15,7 @@ import { buildOrder, parseOrderFacts } from './order-facts.ts';
 import { nextPollAt, nextRefundPollAt } from './poll-schedule.ts';
 
 interface WorkOptions {
-  readonly store: Pick<Store, 'payments'>;
+  readonly store: Pick<Store, 'payments' | 'ledger'>;
   readonly follow: PaymentFollower;
   /** The providers that are enabled now. */
   readonly providers: () => ReadonlyMap<string, OpenPayment>;
@@ -87,7 +87,7 @@ export function createWork({ store, follow: steps, providers, now, log, onFailur
     const age = now() - payment.createdAt;
     const { charges } = parseOrderFacts(payment);
     const method = charges === undefined ? undefined : await store.payments.method(charges);
-    const isWithdrawn = charges !== undefined && !(await isConsentLeft(payment, method));
+    const isWithdrawn = charges !== undefined && !(await isChargeWanted(payment, method));
     // Such an order and a refused one are not sent again, but an earlier attempt may have succeeded.
     const isOver = isWithdrawn || payment.reason === NOT_ACCEPTED;
     if (isOver || age > Math.min(provider.keysLiveMs, DAY_MS) - KEY_MARGIN_MS)
@@ -110,11 +110,11 @@ export function createWork({ store, follow: steps, providers, now, log, onFailur
     }
   }
 
-  /** False once the owner has removed the method, chosen another, or turned automatic top-up off. */
-  async function isConsentLeft({ wallet }: Payment, method: SavedMethodRow | undefined): Promise<boolean> {
+  /** False once the owner has removed the method, chosen another, or turned automatic top-up off, or is suspended. */
+  async function isChargeWanted({ wallet }: Payment, method: SavedMethodRow | undefined): Promise<boolean> {
     if (!method || method.removedAt !== null) return false;
-    const auto = await store.payments.autoTopup(wallet);
-    return auto?.enabled === true && auto.method === method.id;
+    const [auto, funds] = await Promise.all([store.payments.autoTopup(wallet), store.ledger.wallet(wallet)]);
+    return auto?.enabled === true && auto.method === method.id && funds?.status === 'active';
   }
 
   /**

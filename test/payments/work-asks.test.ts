@@ -88,6 +88,7 @@ async function worked(
         method: async () => ({ ...CARD, id: 'pm_1', removedAt: null }),
         autoTopup: async () => ({ enabled: true, method: 'pm_1' }),
       } as never,
+      ledger: { wallet: async () => ({ status: 'active' }) } as never,
     },
     follow: {
       follow: async () => payment,

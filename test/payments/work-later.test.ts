@@ -44,7 +44,7 @@ async function changesOf(
   };
   const providers = new Map(isOn ? [['till', { name: 'till', provider: { fetch } } as unknown as OpenPayment]] : []);
   const work = createWork({
-    store: { payments: { get: async () => payment } as never },
+    store: { payments: { get: async () => payment } as never, ledger: {} as never },
     follow: {
       follow: () => expect.fail('there is no state to follow'),
       change: async (change) => {

@@ -130,13 +130,14 @@ function suite(kind: StoreKind): void {
     expect([stage.bank.asked.get('start'), stage.bank.ofOrder(id).length]).to.deep.equal([undefined, 1]);
   });
 
-  const WITHDRAWALS: readonly (readonly [what: string, change: Partial<AutoTopupRow>])[] = [
-    ['turned the automatic top-up off', { enabled: false }],
-    ['chosen another card', { method: 'pm_other' }],
+  const WITHDRAWALS: readonly (readonly [what: string, change: Partial<AutoTopupRow> | undefined])[] = [
+    ['the automatic top-up was turned off', { enabled: false }],
+    ['another card was chosen', { method: 'pm_other' }],
+    ['the account was suspended', undefined],
   ];
   for (const wasMade of [false, true]) {
     for (const [what, change] of WITHDRAWALS) {
-      it(`never sends a charge again after its owner has ${what}, and finds an earlier one (${wasMade})`, async () => {
+      it(`never sends a charge again after ${what}, and finds an earlier one (${wasMade})`, async () => {
         await stage.credited(service);
         const method = await stage.store.payments.saveMethod(newMethod(stage.wallet, { provider: 'till' }));
         await stage.store.payments.changeAutoTopup(newAuto(stage.wallet, { method: method.id }));
@@ -147,7 +148,8 @@ function suite(kind: StoreKind): void {
         const wish = { wallet: stage.wallet, amount: 500n * RUB, locale: 'en', method: method.id } as const;
         const { id = '' } = (await service.payments.charge(wish, (order) => ({ ...auto, order }))) ?? {};
         const claimed = (await stage.store.payments.autoTopup(stage.wallet)) as AutoTopupRow;
-        await stage.store.payments.changeAutoTopup({ ...claimed, ...change });
+        if (change) await stage.store.payments.changeAutoTopup({ ...claimed, ...change });
+        else await stage.store.accounts.setStatus(stage.wallet, 'suspended');
         stage.bank.hook = () => undefined;
         stage.bank.asked.clear();
         await stage.letTimePass();
