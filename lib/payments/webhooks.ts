@@ -11,6 +11,7 @@ import { isUpstreamFault } from '../upstream/host/fault.ts';
 import type { PaymentFollower, PaymentLog } from './follower.ts';
 import { newId } from './ids.ts';
 import { maskJson } from './mask.ts';
+import { findProviderFault } from './provider-fault.ts';
 
 interface WebhookHandlerOptions {
   readonly store: Pick<Store, 'payments'>;
@@ -72,7 +73,8 @@ export function createWebhookHandler({
       return 'done';
     } catch (error) {
       log.warn({ err: error, webhook: received.id, provider: open.name }, 'could not process a webhook');
-      await recordVerdict(received.id, 'failed', isUpstreamFault(error) ? error.kind : 'the store did not answer');
+      const cause = findProviderFault(error, signal)?.kind ?? 'the store did not answer';
+      await recordVerdict(received.id, 'failed', cause);
       return 'again';
     }
   }

@@ -13,6 +13,7 @@ import { hasUnsentRefund, type PaymentFollower, type PaymentLog } from './follow
 import { toProviderId } from './ids.ts';
 import { buildOrder, parseOrderFacts } from './order-facts.ts';
 import { nextPollAt, nextRefundPollAt } from './poll-schedule.ts';
+import { findProviderFault } from './provider-fault.ts';
 
 interface WorkOptions {
   readonly store: Pick<Store, 'payments' | 'ledger'>;
@@ -48,8 +49,9 @@ export function createWork({ store, follow: steps, providers, now, log, onFailur
       const asked = hasUnsentRefund(begun) ? await sendRefunds(begun, open, signal) : begun;
       return await follow(asked, open, await open.provider.fetch({ id: begun.ref }, signal));
     } catch (error) {
-      if (!isUpstreamFault(error) || signal.aborted) throw error;
-      const { kind, detail, status } = error;
+      const failure = findProviderFault(error, signal);
+      if (!failure) throw error;
+      const { kind, detail, status } = failure;
       onFailure?.(payment.provider, kind);
       log.warn({ payment: payment.id, provider: payment.provider, kind, status, detail }, 'a payment provider failed');
       const known = await store.payments.get(payment.id);

@@ -30,12 +30,13 @@ interface Case {
   readonly isOn?: boolean;
   readonly kind?: 'network' | 'auth' | 'missing';
   readonly signal?: AbortSignal;
+  readonly onFailure?: (provider: string, kind: string) => void;
 }
 
 /** Works on a payment whose provider fails, and returns the changes that were asked for. */
 async function changesOf(
   more: Partial<Payment>,
-  { isOn = true, kind = 'network', signal = new AbortController().signal }: Case = {},
+  { isOn = true, kind = 'network', signal = new AbortController().signal, onFailure }: Case = {},
 ) {
   const payment = { ...PENDING, ...more } as Payment;
   const changes: object[] = [];
@@ -55,6 +56,7 @@ async function changesOf(
     },
     providers: () => providers,
     now: () => AT,
+    onFailure,
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
   });
   await work(payment, signal);
@@ -121,6 +123,14 @@ describe('a payment whose provider fails', () => {
     expect(await changesOf(isOld, { isOn: false })).to.deep.equal([{ ...later, kind: 'expire', reason }]);
     expect(await changesOf({ dueAt: null }, { isOn: false })).to.deep.equal([]);
     expect(await changesOf({ dueAt: null })).to.deep.equal([]);
+  });
+
+  it('is polled later if the provider does not answer in time, which counts as a failure', async () => {
+    const signal = AbortSignal.abort(new DOMException('late', 'TimeoutError'));
+    const failures: string[] = [];
+    const onFailure = (provider: string, kind: string) => void failures.push(`${provider} ${kind}`);
+    expect(await changesOf({}, { signal, onFailure })).to.deep.equal([{ ...look, dueAt: AT + MINUTE_MS }]);
+    expect(failures).to.deep.equal(['till timeout']);
   });
 
   it('stays unchanged if the work is aborted', async () => {
