@@ -8,10 +8,11 @@ import type {
   ReplyBlock,
   ReplyImagePart,
   ReplyStartPart,
+  ReplyToolBlock,
   StreamPart,
 } from '../../../stream/part.ts';
 import type { Transform } from '../../../stream/pipeline.ts';
-import type { BlockState, Citation, UsageCounts } from '../../../stream/provider-part.ts';
+import type { BlockState, Citation, ReasoningBlock, UsageCounts } from '../../../stream/provider-part.ts';
 import { writeChatAnnotation } from '../../../upstream/formats/citations.ts';
 import { billingBlock } from '../billing.ts';
 import type { AnsweredCall } from '../dialect.ts';
@@ -37,16 +38,28 @@ const DONE = 'data: [DONE]\n\n';
 const OPEN_END = ',"finish_reason":null}]}\n\n';
 
 const TEXT_END = `"}${OPEN_END}`;
+const AROUND_TEXT = ['{"content":"', TEXT_END] as const;
+const AROUND_REASONING = ['{"reasoning_content":"', TEXT_END] as const;
 
 const NOTHING: readonly string[] = [];
 const NO_COUNTS: UsageCounts = {};
 
 const unixSeconds = () => Math.floor(Date.now() / 1000);
 
-interface OpenReasoning {
-  text: string;
-  readonly redacted: boolean | undefined;
+/** The block that is being written. */
+interface OpenBlock {
+  readonly block: ReplyBlock;
+  /** The text before and after a fragment. */
+  readonly prefix: string;
+  readonly suffix: string;
+  /** The input of a call whose tool is custom. */
+  readonly custom: CustomInput | undefined;
+  characters: number;
+  /** That of reasoning: it goes out once more if its upstream wants it back. */
+  reasoning: string;
   state: BlockState | undefined;
+  /** What a text is based on: told at its end, when it is known how long it is. */
+  citations: Citation[] | undefined;
 }
 
 export function createChatRenderer({ echo }: Pick<AnsweredCall, 'echo'> = {}): Transform<StreamPart, string> {
@@ -58,23 +71,12 @@ class ChatRenderer implements Transform<StreamPart, string> {
   readonly #shape: CallShape;
   readonly #created = unixSeconds();
   #head = '';
-  /** The text before and after a fragment of the open block. */
-  #prefix = '';
-  #suffix = '';
+  #open: OpenBlock | undefined;
   #calls = 0;
   #images = 0;
-  /** The open block of reasoning: its text goes out once more if its upstream wants it back. */
-  #reasoning: OpenReasoning | undefined;
   #detailedBlocks = 0;
-  /** The input of the open call, if its tool is custom. */
-  #custom: CustomInput | undefined;
-  /** Characters of the answer's texts, with those of an open block that is none. */
+  /** Of the texts before the open block. */
   #characters = 0;
-  /** Where the open block starts among them. */
-  #blockStart = 0;
-  #isText = false;
-  /** What the open text is based on: told at its end, when it is known how long it is. */
-  #citations: Citation[] | undefined;
   #counts: UsageCounts = NO_COUNTS;
   #reason: FinishReason = 'other';
   #routing = '';
@@ -90,9 +92,10 @@ class ChatRenderer implements Transform<StreamPart, string> {
   }
 
   #writeDelta(text: string): string {
-    this.#characters += text.length;
-    if (this.#reasoning) this.#reasoning.text += text;
-    return this.#custom ? this.#writeInput(this.#custom.push(text)) : this.#prefix + escapeText(text) + this.#suffix;
+    const open = this.#open as OpenBlock;
+    open.characters += text.length;
+    if (open.block.type === 'reasoning') open.reasoning += text;
+    return open.custom ? writeInput(open, open.custom.push(text)) : open.prefix + escapeText(text) + open.suffix;
   }
 
   #write(part: Exclude<StreamPart, { readonly type: 'block-delta' }>): string {
@@ -112,10 +115,10 @@ class ChatRenderer implements Transform<StreamPart, string> {
       case 'block-start':
         return this.#begin(part.block);
       case 'block-state':
-        if (this.#reasoning) this.#reasoning.state = part.state;
+        if (this.#open) this.#open.state = part.state;
         return '';
       case 'block-citation':
-        this.#citations = [...(this.#citations ?? []), part.citation];
+        if (this.#open) this.#open.citations = [...(this.#open.citations ?? []), part.citation];
         return '';
       case 'block-end':
         return this.#endBlock();
@@ -148,61 +151,72 @@ class ChatRenderer implements Transform<StreamPart, string> {
     return `${this.#head}{"images":[${writeChatImageJson(image, index)}]}${OPEN_END}`;
   }
 
-  #writeInput(text: string): string {
-    return text === '' ? '' : this.#prefix + escapeText(text) + this.#suffix;
+  #begin(block: ReplyBlock): string {
+    if (block.type === 'tool') return this.#beginCall(block);
+    this.#openBlock(block, block.type === 'text' ? AROUND_TEXT : AROUND_REASONING);
+    return '';
+  }
+
+  #beginCall(call: ReplyToolBlock): string {
+    const index = this.#calls;
+    this.#calls += 1;
+    const custom = this.#shape.isCustom(call.name) ? new CustomInput() : undefined;
+    const [before, after] = this.#shape.around(index, custom !== undefined);
+    this.#openBlock(call, [before, after + OPEN_END], custom);
+    return this.#writeChunk(this.#shape.begin(call, index));
+  }
+
+  #openBlock(block: ReplyBlock, [before, suffix]: readonly [string, string], custom?: CustomInput): void {
+    const prefix = flattenString(this.#head + before);
+    this.#open = {
+      block,
+      prefix,
+      suffix,
+      custom,
+      characters: 0,
+      reasoning: '',
+      state: undefined,
+      citations: undefined,
+    };
   }
 
   #endBlock(): string {
-    if (this.#citations) return this.#endCited(this.#citations);
-    if (!this.#isText) this.#characters = this.#blockStart;
-    return this.#custom ? this.#endCustom(this.#custom) : this.#endReasoning();
+    const open = this.#open;
+    this.#open = undefined;
+    switch (open?.block.type) {
+      case 'text':
+        return this.#endText(open);
+      case 'reasoning':
+        return this.#endReasoning(open.block, open);
+      case 'tool':
+        return open.custom ? writeInput(open, open.custom.end()) : '';
+      default:
+        return '';
+    }
   }
 
-  #endCited(citations: readonly Citation[]): string {
-    this.#citations = undefined;
-    const annotations = writeAnnotations(citations, { start: this.#blockStart, end: this.#characters });
-    return annotations.length > 0 ? `${this.#head}${JSON.stringify({ annotations })}${OPEN_END}` : '';
+  #endText({ characters, citations = [] }: OpenBlock): string {
+    const start = this.#characters;
+    this.#characters += characters;
+    const annotations = writeAnnotations(citations, { start, end: this.#characters });
+    return annotations.length > 0 ? this.#writeChunk({ annotations }) : '';
   }
 
-  #endCustom(input: CustomInput): string {
-    this.#custom = undefined;
-    return this.#writeInput(input.end());
-  }
-
-  /** What the upstream wants back follows the text of a block of reasoning. */
-  #endReasoning(): string {
-    const { text = '', redacted, state } = this.#reasoning ?? {};
-    this.#reasoning = undefined;
+  /** What the upstream wants back follows the text. */
+  #endReasoning({ redacted }: ReasoningBlock, { reasoning: text, state }: OpenBlock): string {
     if (!state) return '';
     const details = writeReasoningDetails({ text, redacted, state }, this.#detailedBlocks);
     this.#detailedBlocks += 1;
-    return `${this.#head}${JSON.stringify({ reasoning_details: details })}${OPEN_END}`;
+    return this.#writeChunk({ reasoning_details: details });
   }
 
-  #begin(block: ReplyBlock): string {
-    this.#blockStart = this.#characters;
-    this.#isText = block.type === 'text';
-    if (block.type === 'reasoning') {
-      this.#reasoning = { text: '', redacted: block.redacted, state: undefined };
-      this.#surround('{"reasoning_content":"', TEXT_END);
-      return '';
-    }
-    if (block.type === 'text') {
-      this.#surround('{"content":"', TEXT_END);
-      return '';
-    }
-    const index = this.#calls;
-    this.#calls += 1;
-    this.#custom = this.#shape.isCustom(block.name) ? new CustomInput() : undefined;
-    const [before, after] = this.#shape.around(index, this.#custom !== undefined);
-    this.#surround(before, after + OPEN_END);
-    return `${this.#head}${JSON.stringify(this.#shape.begin(block, index))}${OPEN_END}`;
+  #writeChunk(delta: object): string {
+    return `${this.#head}${JSON.stringify(delta)}${OPEN_END}`;
   }
+}
 
-  #surround(before: string, after: string): void {
-    this.#prefix = flattenString(this.#head + before);
-    this.#suffix = after;
-  }
+function writeInput({ prefix, suffix }: OpenBlock, text: string): string {
+  return text === '' ? '' : prefix + escapeText(text) + suffix;
 }
 
 function writeAnnotations(
