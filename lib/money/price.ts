@@ -7,6 +7,9 @@ export const PROMPT_KINDS = ['input', 'audio', 'cacheRead', 'cacheWrite', 'cache
 /** The kinds of tokens that have a price, in the order of a receipt. */
 export const TOKEN_RATES = [...PROMPT_KINDS, 'output'] as const;
 
+/** All that is counted of an answer; reasoning is part of the output. */
+export const TOKEN_COUNTS = [...TOKEN_RATES, 'reasoning'] as const;
+
 /** Prices per 1M tokens. An absent price of audio or of a cache is the input price. */
 export interface TokenRates {
   readonly input: Micro;

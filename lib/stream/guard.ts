@@ -45,21 +45,21 @@ export class Guard implements Transform<ProviderPart | ErrorPart, StreamPart> {
   /** The finish or the error was passed on. */
   #ended = false;
   #lastIndex = -1;
-  /** The upstream's block that is passed on. */
-  #served = NONE;
+  /** The index of the upstream's block that is passed on. */
+  #servedIndex = NONE;
   #waiting: WaitingBlocks | undefined;
   /** Open blocks that nobody is shown. */
   #hidden: Map<number, Block['type']> | undefined;
   /** Something was produced that was asked for. */
   #hasOutput = false;
-  /** Ours: consecutive texts are one block, whose end is known only when something else follows. */
-  #block = -1;
-  #open: Block | undefined;
+  /** Of our last block or image: consecutive texts are one block, whose end is known only when something else follows. */
+  #ourIndex = -1;
+  /** That block, as long as it is open. */
+  #ourBlock: Block | undefined;
   #citationLimit: CitationLimit | undefined;
   #images: AnswerImages | undefined;
   #hasTools = false;
-  /** For our open block. */
-  #hasText = false;
+  #ourBlockHasText = false;
   /** All that was produced. */
   #characters = 0;
   #outputTokens = 0;
@@ -98,8 +98,8 @@ export class Guard implements Transform<ProviderPart | ErrorPart, StreamPart> {
   #step(batch: readonly (ProviderPart | ErrorPart)[], at: number): void {
     const part = batch[at] as ProviderPart | ErrorPart;
     // Most parts: they pass as they are.
-    const isServed = part?.type === 'block-delta' && part.index === this.#served;
-    const isPlain = isServed && part.index === this.#block;
+    const isServed = part?.type === 'block-delta' && part.index === this.#servedIndex;
+    const isPlain = isServed && part.index === this.#ourIndex;
     if (isPlain && this.#takeText(part.text)) this.#passed?.push(part);
     else {
       this.#passed ??= batch.slice(0, at) as StreamPart[];
@@ -113,7 +113,7 @@ export class Guard implements Transform<ProviderPart | ErrorPart, StreamPart> {
     if (typeof text !== 'string') throw grammarError('a delta without text');
     if (text === '' || this.#isCountedOut()) return false;
     this.#noteContent(text.length);
-    this.#hasText = true;
+    this.#ourBlockHasText = true;
     this.#hasOutput = true;
     return true;
   }
@@ -179,8 +179,8 @@ export class Guard implements Transform<ProviderPart | ErrorPart, StreamPart> {
       this.#cut();
       return;
     }
-    if (index === this.#served) {
-      if (text !== '' && this.#takeText(text)) this.#emit({ type: 'block-delta', index: this.#block, text });
+    if (index === this.#servedIndex) {
+      if (text !== '' && this.#takeText(text)) this.#emit({ type: 'block-delta', index: this.#ourIndex, text });
       return;
     }
     const hidden = this.#hidden?.get(index);
@@ -210,7 +210,7 @@ export class Guard implements Transform<ProviderPart | ErrorPart, StreamPart> {
     const isStated = block.type === 'tool' && following?.index === index;
     const state = isStated ? checkState(following.state) : undefined;
     const waiting: WaitingBlock = { index, block, text: '', state, isEnded: false };
-    if (Number.isNaN(this.#served)) this.#serve(waiting);
+    if (Number.isNaN(this.#servedIndex)) this.#serve(waiting);
     else this.#openWaiting().add(waiting);
   }
 
@@ -225,26 +225,26 @@ export class Guard implements Transform<ProviderPart | ErrorPart, StreamPart> {
     this.#isAtWork = true;
     const waiting = this.#waiting?.find(index);
     if (waiting) this.#waiting?.setState(waiting, state);
-    else if (index === this.#served) {
+    else if (index === this.#servedIndex) {
       // A call's state has passed with its start.
-      if (this.#open?.type === 'reasoning') this.#emit({ type: 'block-state', index: this.#block, state });
+      if (this.#ourBlock?.type === 'reasoning') this.#emit({ type: 'block-state', index: this.#ourIndex, state });
     } else if (!this.#hidden?.has(index)) throw grammarError('a state outside its block');
   }
 
   #takeCitation(index: number, citation: Citation): void {
     const waiting = this.#waiting?.find(index);
-    if (!waiting && index !== this.#served) throw grammarError('a citation outside its block');
+    if (!waiting && index !== this.#servedIndex) throw grammarError('a citation outside its block');
     this.#isAtWork = true;
     this.#citationLimit ??= new CitationLimit();
     if (!this.#citationLimit.take(citation)) return;
     if (waiting) {
       waiting.citations ??= [];
       waiting.citations.push(citation);
-    } else if (this.#open?.type === 'text') this.#emit({ type: 'block-citation', index: this.#block, citation });
+    } else if (this.#ourBlock?.type === 'text') this.#emit({ type: 'block-citation', index: this.#ourIndex, citation });
   }
 
   #takeEnd(index: number): void {
-    if (index === this.#served) {
+    if (index === this.#servedIndex) {
       this.#endServed();
       this.#serveWaiting();
       return;
@@ -262,14 +262,14 @@ export class Guard implements Transform<ProviderPart | ErrorPart, StreamPart> {
     const image = this.#images.take(part);
     this.#noteContent(0);
     this.#hasOutput = true;
-    if (Number.isNaN(this.#served)) this.#emitImage(image);
+    if (Number.isNaN(this.#servedIndex)) this.#emitImage(image);
     else this.#openWaiting().add(image);
   }
 
   #emitImage(image: Required<ImagePart>): void {
-    this.#closeOurs();
-    this.#block += 1;
-    this.#emit({ ...image, index: this.#block });
+    this.#closeOurBlock();
+    this.#ourIndex += 1;
+    this.#emit({ ...image, index: this.#ourIndex });
   }
 
   #openWaiting(): WaitingBlocks {
@@ -279,30 +279,30 @@ export class Guard implements Transform<ProviderPart | ErrorPart, StreamPart> {
 
   /** Passes a block on, with what has arrived of it. */
   #serve({ index, block, text, state, citations, isEnded }: WaitingBlock): void {
-    this.#served = index;
+    this.#servedIndex = index;
     if (!this.#continues(block)) {
-      this.#closeOurs();
-      this.#block += 1;
-      this.#open = block;
-      this.#hasText = false;
-      this.#emit({ type: 'block-start', index: this.#block, block: addState(block, state) });
+      this.#closeOurBlock();
+      this.#ourIndex += 1;
+      this.#ourBlock = block;
+      this.#ourBlockHasText = false;
+      this.#emit({ type: 'block-start', index: this.#ourIndex, block: addState(block, state) });
     }
-    if (block.type === 'reasoning' && state) this.#emit({ type: 'block-state', index: this.#block, state });
+    if (block.type === 'reasoning' && state) this.#emit({ type: 'block-state', index: this.#ourIndex, state });
     if (text !== '') {
-      this.#hasText = true;
-      this.#emit({ type: 'block-delta', index: this.#block, text });
+      this.#ourBlockHasText = true;
+      this.#emit({ type: 'block-delta', index: this.#ourIndex, text });
     }
-    for (const citation of citations ?? []) this.#emit({ type: 'block-citation', index: this.#block, citation });
+    for (const citation of citations ?? []) this.#emit({ type: 'block-citation', index: this.#ourIndex, citation });
     if (isEnded) this.#endServed();
   }
 
   /** Whether a block only goes on with our open text. */
   #continues(block: Block): boolean {
-    return block.type === 'text' && this.#open?.type === 'text' && continuesText(this.#open, block);
+    return block.type === 'text' && this.#ourBlock?.type === 'text' && continuesText(this.#ourBlock, block);
   }
 
   #serveWaiting(): void {
-    while (Number.isNaN(this.#served)) {
+    while (Number.isNaN(this.#servedIndex)) {
       const next = this.#waiting?.take();
       if (!next) return;
       if (isBlock(next)) this.#serve(next);
@@ -311,20 +311,20 @@ export class Guard implements Transform<ProviderPart | ErrorPart, StreamPart> {
   }
 
   #endServed(): void {
-    this.#served = NONE;
-    if (this.#open?.type !== 'text') this.#closeOurs();
+    this.#servedIndex = NONE;
+    if (this.#ourBlock?.type !== 'text') this.#closeOurBlock();
   }
 
   /** A call without arguments has empty ones. */
-  #closeOurs(): void {
-    if (!this.#open) return;
-    if (this.#open.type === 'tool' && !this.#hasText) {
+  #closeOurBlock(): void {
+    if (!this.#ourBlock) return;
+    if (this.#ourBlock.type === 'tool' && !this.#ourBlockHasText) {
       this.#characters += EMPTY_ARGUMENTS.length;
       this.#hasOutput = true;
-      this.#emit({ type: 'block-delta', index: this.#block, text: EMPTY_ARGUMENTS });
+      this.#emit({ type: 'block-delta', index: this.#ourIndex, text: EMPTY_ARGUMENTS });
     }
-    this.#open = undefined;
-    this.#emit({ type: 'block-end', index: this.#block });
+    this.#ourBlock = undefined;
+    this.#emit({ type: 'block-end', index: this.#ourIndex });
   }
 
   /** The last reason counts, but a plain end does not take a call back. */
@@ -392,8 +392,8 @@ export class Guard implements Transform<ProviderPart | ErrorPart, StreamPart> {
   /** Blocks that the upstream left open end with the answer. */
   #endAll(): void {
     this.#waiting?.endAll();
-    this.#served = NONE;
+    this.#servedIndex = NONE;
     this.#serveWaiting();
-    this.#closeOurs();
+    this.#closeOurBlock();
   }
 }

@@ -1,5 +1,5 @@
 // Counts what a text answer used as its parts pass, and determines at the end what is billed.
-import { countPrompt, omitZeros, PROMPT_KINDS, type PromptTokens, type Tokens } from '../money/price.ts';
+import { countPrompt, omitZeros, type PromptTokens, TOKEN_COUNTS, type Tokens } from '../money/price.ts';
 import { countCharacters } from './characters.ts';
 import { TOKENS_PER_IMAGE, TOKENS_PER_IMAGE_LEAST } from './image-tokens.ts';
 import type { StreamPart } from './part.ts';
@@ -105,7 +105,7 @@ export class Meter implements Transform<StreamPart> {
   /** Absent numbers leave the previous ones; anything that is not a number counts as absent. */
   #takeReport(counts: UsageCounts): void {
     this.#reported ??= {};
-    for (const name of COUNTS) {
+    for (const name of TOKEN_COUNTS) {
       const count = counts[name];
       if (typeof count === 'number') this.#reported[name] = count;
     }
@@ -240,8 +240,6 @@ export class Meter implements Transform<StreamPart> {
     return output - reasoning < least ? this.#images * TOKENS_PER_IMAGE : 0;
   }
 }
-
-const COUNTS = [...PROMPT_KINDS, 'output', 'reasoning'] as const;
 
 function isCount(count: number | undefined): count is number {
   return Number.isSafeInteger(count) && (count as number) >= 0;

@@ -1,6 +1,6 @@
 // Writes the parts of one answer in their grammar, whatever order and pieces an upstream sends them in.
 import { randomBytes } from 'node:crypto';
-import { PROMPT_KINDS } from '../../money/price.ts';
+import { PROMPT_KINDS, TOKEN_COUNTS } from '../../money/price.ts';
 import type {
   Block,
   BlockState,
@@ -41,8 +41,6 @@ type Counts = { -readonly [Name in keyof UsageCounts]: UsageCounts[Name] };
 const TEXT = Symbol('text');
 const REASONING = Symbol('reasoning');
 const REFUSAL = Symbol('refusal');
-
-const COUNTS = [...PROMPT_KINDS, 'output', 'reasoning'] as const;
 
 export class Writer implements AnswerWriter {
   /** True after the end mark. */
@@ -121,17 +119,15 @@ export class Writer implements AnswerWriter {
   /** The open block of this name, or a new one; texts and reasoning before it end, and so do calls that are whole. */
   #enter(fresh: Block, name: unknown): OpenBlock {
     const open = this.#blocks.find((block) => block.name === name && block.type === fresh.type);
-    if (open) return this.#note(open);
+    if (open) {
+      this.#last = open;
+      return open;
+    }
     this.#endTexts();
     this.#endWholeCalls();
     const block = this.#open(fresh, name);
     // Exactly as long as it is: pushing or spreading takes 128 bytes more of every open stream.
     this.#blocks = this.#blocks.concat(block);
-    return block;
-  }
-
-  #note(block: OpenBlock): OpenBlock {
-    this.#last = block;
     return block;
   }
 
@@ -223,7 +219,7 @@ export class Writer implements AnswerWriter {
 
   usage(counts: { readonly [Name in keyof UsageCounts]?: unknown }): void {
     const told: Counts = {};
-    for (const name of COUNTS) {
+    for (const name of TOKEN_COUNTS) {
       const count = readCount(counts[name]);
       if (count !== undefined) told[name] = count;
     }
@@ -233,7 +229,7 @@ export class Writer implements AnswerWriter {
       if (!told.output) return;
       for (const name of PROMPT_KINDS) delete told[name];
     }
-    const changed = COUNTS.filter((name) => told[name] !== undefined && told[name] !== this.#counts[name]);
+    const changed = TOKEN_COUNTS.filter((name) => told[name] !== undefined && told[name] !== this.#counts[name]);
     if (changed.length === 0) return;
     Object.assign(this.#counts, told);
     this.#parts.push({ type: 'usage', ...Object.fromEntries(changed.map((name) => [name, told[name]])) });
@@ -298,7 +294,8 @@ export class Writer implements AnswerWriter {
     this.#index += 1;
     this.#lastBlock = block;
     this.#parts.push({ type: 'block-start', index, block });
-    return this.#note({ name, type: block.type, index, half: '' });
+    this.#last = { name, type: block.type, index, half: '' };
+    return this.#last;
   }
 
   #close({ index, half }: OpenBlock): void {
