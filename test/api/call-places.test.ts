@@ -1,6 +1,6 @@
 // Places among the calls that run at once: order, retries, limits that change, and who never waits for whom.
 import { expect } from 'chai';
-import { createCallPlaces } from '../../lib/api/call-places.ts';
+import { createCallPlaces, WAITING_MAX } from '../../lib/api/call-places.ts';
 import { CallsFull } from '../../lib/ledger/caps.ts';
 import { getAccountCallsId, getKeyCallsId } from '../../lib/money/budget.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
@@ -150,6 +150,41 @@ describe('places of calls', () => {
     expect(counts.get(getKeyCallsId('key'))).to.equal(1);
   });
 
+  it('are waited for as long as the limits say when the time is up', async () => {
+    counts.set(getKeyCallsId('key'), 1);
+    const impatient = caller('key', { atOnce: 1, waitSeconds: 5 });
+    const wait = (name: string, requests?: RequestLimits) =>
+      take(name, impatient, { waitedMs: 4990, now: () => caller('key', requests) });
+    const calls = [take('first', caller('key', { atOnce: 1, waitSeconds: 60 }))];
+    await settle();
+    calls.push(
+      wait('free'),
+      wait('patient', { atOnce: 1, waitSeconds: 60 }),
+      wait('late', { atOnce: 1, waitSeconds: 5 }),
+    );
+    await until(() => calls.at(1)?.started && calls.at(3)?.failed !== undefined);
+    tooMany(calls[3] as ReturnType<typeof take>);
+    const states = calls.slice(0, 3).map(({ started, failed }) => [started, failed]);
+    expect(states).to.deep.equal([
+      [false, undefined],
+      [true, undefined],
+      [false, undefined],
+    ]);
+    for (const { controller } of calls) controller.abort();
+  });
+
+  it('have no line longer than a thousand calls', async () => {
+    counts.set(getKeyCallsId('key'), 2);
+    const key = caller('key', WAITS);
+    const waiting = Array.from({ length: WAITING_MAX }, () => take('waits', key));
+    await settle();
+    const [further, other] = [take('further', key), take('other', caller('other', WAITS))];
+    await settle();
+    tooMany(further);
+    expect([waiting.some(({ failed }) => failed !== undefined), other.started]).to.deep.equal([false, true]);
+    for (const { controller } of waiting) controller.abort();
+  });
+
   it('of a replaced key count those of the key before', async () => {
     counts.set(getKeyCallsId('old'), 1);
     const next = take('next', { ...caller('new', { atOnce: 1 }), budgetKey: 'old' });
@@ -191,5 +226,11 @@ describe('places of calls', () => {
     end(of.account);
     await until(() => blocked.started && behind.started);
     expect([...counts.values()]).to.deep.equal([1, 2]);
+    // The call that moved from one line to the other has left the first.
+    end(of.key);
+    end(of.account);
+    const later = take('later', one);
+    await settle();
+    expect(later.started).to.equal(true);
   });
 });
