@@ -50,6 +50,11 @@ describe('the rules of embeddings', () => {
     const empty = await gateway.account('0');
     // A bad field is told to an empty wallet, too; a key comes before both.
     expect((await embed({ dimensions: -1 }, empty.key)).status).to.equal(400);
+    const long = await embed({ dimensions: 4 }, empty.key);
+    expect([long.status, long.json.error.message]).to.deep.equal([
+      400,
+      'Invalid `dimensions`: must be from 1 to 3 for model `embed-a`.',
+    ]);
     expect((await embed({}, empty.key)).status).to.equal(402);
     expect((await embed({ dimensions: -1 }, 'nothing')).status).to.equal(401);
     await gateway.store.accounts.setStatus(empty.id, 'suspended');
