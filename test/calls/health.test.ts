@@ -80,6 +80,14 @@ describe('health of routes', () => {
       expect(first()).to.equal('b');
     });
 
+    it('is said to be why a route fails, also one that is open for another reason', () => {
+      fails(A, 3);
+      now += 60_000;
+      strays('a', 5);
+      now += 1_000;
+      expect(health.findOutage(A)).to.deep.equal({ kind: undefined, openMs: 61_000, failedMs: 60_000 });
+    });
+
     it('counts within a minute, and starts again once it is open', () => {
       strays('a', 4);
       now += 60_000;

@@ -73,6 +73,7 @@ describe('paid calls', () => {
     const call = { terms, attempts: [], computeDue: () => undefined };
     await calls.run({
       ...call,
+      terms: { ...terms, excess: 5n * RUB },
       context: { ...inside, ...told },
       overshoot: (reserved) => reserved + 1n,
       async ask() {
@@ -87,8 +88,8 @@ describe('paid calls', () => {
     });
     const common = { ...terms, wallet, key: 'key', budget: undefined, caps: undefined, idempotency: undefined };
     expect(requests).to.deep.equal([
-      { ...common, chargeId: 'req-all', budget, caps, idempotency, owed: 0n, waitedMs: 7 },
-      { ...common, chargeId: 'req-inside', owed: 10n * RUB + 1n, waitedMs: 0 },
+      { ...common, excess: 5n * RUB, chargeId: 'req-all', budget, caps, idempotency, owed: 0n, waitedMs: 7 },
+      { ...common, chargeId: 'req-inside', owed: 15n * RUB + 1n, waitedMs: 0 },
       { ...common, chargeId: 'req-after', owed: 0n, waitedMs: 0 },
     ]);
   });
