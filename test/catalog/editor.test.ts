@@ -8,7 +8,7 @@ const SECRET = 'CONSOLE_ONE_0A_API_KEY';
 const PART = { upstreams: { one: { plugin: 'any', settings: { apiKey: variable(SECRET) } } } };
 
 /** An editor on a store that notes what it is told. */
-function open({ keepsSecrets = true, problem = '' } = {}) {
+function open({ keepsSecrets = true, problem = '', now = 0 } = {}) {
   const versions: { seq: number; text: string }[] = [];
   const settings = new Map<string, string>();
   const events: string[] = [];
@@ -39,10 +39,10 @@ function open({ keepsSecrets = true, problem = '' } = {}) {
     },
     reload: async () => events.push('reload') > 0,
   };
-  const editor = createCatalogEditor({ store, live, keepsSecrets } as never);
+  const editor = createCatalogEditor({ store, live, keepsSecrets, now: () => now } as never);
   const save = (seen: number, more: object = { secrets: { [SECRET]: 'key' } }) =>
     editor.save({ seen, part: PART, user: 'usr_1', note: 'one', ...more } as never);
-  return { editor, save, events, tried };
+  return { editor, save, events, tried, settings };
 }
 
 describe('a version of the catalog from pages', () => {
@@ -73,5 +73,15 @@ describe('a version of the catalog from pages', () => {
     const error = await save(0).catch((reason: unknown) => reason);
     expect(error).to.have.property('message', 'secrets cannot be kept without a key');
     expect(events).to.deep.equal([]);
+  });
+
+  it('that a gateway cannot load is said for five minutes after the last report', async () => {
+    const found = async (now: number) => {
+      const { editor, save, settings } = open({ now });
+      await save(0);
+      settings.set('catalog/console-failure', JSON.stringify({ version: 1, at: 0, reportedAt: 1000, reason: 'bad' }));
+      return (await editor.failure())?.reason;
+    };
+    expect([await found(301_000), await found(301_001)]).to.deep.equal(['bad', undefined]);
   });
 });

@@ -1,6 +1,6 @@
 // What the store remembers of the prices of catalogs.
 import { expect } from 'chai';
-import { createCatalogHistory } from '../../lib/catalog/history.ts';
+import { createCatalogHistory, joinPrices } from '../../lib/catalog/history.ts';
 import type { StatedPrice } from '../../lib/catalog/pricing.ts';
 import type { Rate } from '../../lib/money/cost.ts';
 import { type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
@@ -62,6 +62,18 @@ describe('the history of catalogs', () => {
     await faulty.real.settings.set('catalog/prices', JSON.stringify(rows));
     const known = await createCatalogHistory(faulty.store).readPrices();
     expect(known).to.deep.equal(new Map([['text', stated('[1]', { input: 1n, output: 2n })]]));
+  });
+
+  it('is asked for statements that this gateway has missed', () => {
+    const [own, other, later] = ['[1]', '[2]', '[3]'].map((name) => stated(name, { request: BigInt(name.charAt(1)) }));
+    const prices = (...rows: readonly (readonly [string, StatedPrice | undefined])[]) =>
+      new Map(rows.flatMap(([id, price]) => (price ? [[id, price]] : [])));
+    const known = joinPrices(prices(['both', own], ['mine', own]), prices(['both', other], ['theirs', later]));
+    expect(known.get('both', '[1]')).to.equal(own);
+    expect(known.get('both', '[2]')).to.equal(other);
+    expect(known.get('mine', '[9]')).to.equal(own);
+    expect(known.get('theirs', '[9]')).to.equal(later);
+    expect(known.get('nothing', '[1]')).to.equal(undefined);
   });
 
   it('rejects if the store does not answer', async () => {

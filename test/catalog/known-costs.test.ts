@@ -29,6 +29,15 @@ describe('the known cost of a model', () => {
       expect(find(unknown), unknown).to.equal(undefined);
     expect(find('m', 'foreign')).to.equal(undefined);
   });
+
+  it('of an upstream without an address is only its own', () => {
+    const local = { plugin: 'p', settings: {}, sandbox: false };
+    const costs = { local: { m: cost('5') } };
+    const upstreams = { ...file.upstreams, local, 'another-local': local };
+    const findIn = (name: string) =>
+      findKnownCost({ ...file, upstreams, costs }, { upstream: name, model: 'm' }, new Map());
+    expect([findIn('local'), findIn('another-local')]).to.deep.equal([cost('5'), undefined]);
+  });
 });
 
 describe('the known options of a model', () => {

@@ -92,6 +92,20 @@ describe('changes of the part of the catalog from pages', () => {
     });
     expect(removeUpstream(removeUpstream(routed, 'one'), 'two')).to.deep.equal({});
     expect(setRoutes(routed, 'x', [])).to.deep.equal({});
+    expect(setRoutes(priced, 'x', routes.slice(1))).to.deep.equal({
+      overrides: { x: { price: { markup: '2' }, routes: routes.slice(1) } },
+    });
+    expect(setRoutes(part, 'b', routes)).to.deep.equal({
+      ...part,
+      models: [model('a', 'one'), { ...model('b'), routes }],
+    });
+  });
+
+  it('set what a model can do, and nothing else of it', () => {
+    const own = { ...model('a', 'one'), aliases: ['x'], off: true, tools: true, context: 1000 };
+    expect(setAbilities({ models: [own, model('b', 'one')] }, 'a', { json: true })).to.deep.equal({
+      models: [{ ...model('a', 'one'), aliases: ['x'], off: true, json: true }, model('b', 'one')],
+    });
   });
 
   it('set a discount, exactly, until it is nothing', () => {

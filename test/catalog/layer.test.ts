@@ -4,6 +4,7 @@ import { MINUTE_MS } from '../../lib/base/durations.ts';
 import { OperatorError } from '../../lib/base/operator-error.ts';
 import {
   type CatalogLayer,
+  createFailureReport,
   createLayerSource,
   findLayerFailure,
   type LayerFailure,
@@ -56,10 +57,20 @@ describe('the part of the catalog from pages', () => {
   });
 
   it('replaces the lists of files that it has itself', async () => {
-    const lists = { smart: { lite: TEXT.id, standard: TEXT.id }, vision: [TEXT.id] };
+    const lists = {
+      smart: { lite: TEXT.id, standard: TEXT.id },
+      vision: [TEXT.id],
+      defaults: { image: [TEXT.id], edit: [TEXT.id] },
+    };
     stage.folder.write({ ...content({ one: up('key-of-one') }), ...lists });
     write(1, { ...own, smart: { lite: ['second'] } }, { [SECRET]: 'key-from-page' });
     await load();
+    const text = JSON.stringify({ vision: ['x'], defaults: { image: ['y'], edit: ['z'] } });
+    const tried = await stage.live.tryLayer({ text, secrets: {} });
+    expect('file' in tried && [tried.file.vision, tried.file.defaults]).to.deep.equal([
+      ['x'],
+      { image: ['y'], edit: ['z'] },
+    ]);
     const { smart, vision } = stage.live.current();
     expect(smart?.usable.lite.map(({ id }) => id)).to.deep.equal(['second']);
     expect([smart?.models.standard.id, smart?.models.heavy.id, vision[0]?.id]).to.deep.equal(Array(3).fill(TEXT.id));
@@ -133,6 +144,9 @@ describe('the part of the catalog from pages', () => {
         .to.have.property('problem')
         .that.contains(words);
     }
+    expect(await tried())
+      .to.have.property('problem')
+      .that.contains('routes must contain at least 1 items');
   });
 
   it('is refused where it repeats what a file has, also at a start', async () => {
@@ -190,5 +204,53 @@ describe('the part of the catalog from pages', () => {
     expect(await findLayerFailure(store, now)).to.equal(undefined);
     settings.set('catalog/console-failure', JSON.stringify({ version: 1, at: now - MINUTE_MS, reason: 'of long ago' }));
     expect(await findLayerFailure(store, now)).to.include({ reason: 'of long ago' });
+  });
+
+  it('is not said to be what cannot be loaded if a file is', async () => {
+    stage.folder.write(content({ one: up('key-of-one') }));
+    write(1, own, { [SECRET]: 'key' });
+    await load();
+    stage.folder.write(content({ one: up('key', { refuse: true }) }));
+    expect(await stage.live.reload()).to.equal(false);
+    expect([stage.live.failure()?.reason.includes('Upstream `one`'), failures]).to.deep.equal([true, []]);
+  });
+
+  it('is loaded for a page that needs a version, if nobody has tried that yet', async () => {
+    stage.folder.write(content({ one: up('key-of-one') }));
+    write(1, own, { [SECRET]: 'key' });
+    await load();
+    const reloads = () => stage.lines.filter((line) => line.includes('was reloaded')).length;
+    await stage.live.loadLayer(1);
+    expect(reloads()).to.equal(0);
+    write(2, {});
+    await stage.live.loadLayer(2);
+    expect([reloads(), stage.live.made().version]).to.deep.equal([1, 2]);
+    write(3, { upstreams: { two: up('key', { refuse: true }) } });
+    for (const _ of [1, 2]) await stage.live.loadLayer(3);
+    expect(stage.lines.filter((line) => line.includes('was not reloaded'))).to.have.length(1);
+    expect(failures.map(({ version }) => version)).to.deep.equal([3]);
+  });
+});
+
+describe('the report that a version cannot be loaded', () => {
+  it('is sent at once, and again each minute, and the next failure at once', async () => {
+    const sent: number[] = [];
+    const warnings: string[] = [];
+    const reportFailure = async ({ at }: LayerFailure) => {
+      sent.push(at);
+      if (at === 2) throw new Error('the store does not answer');
+    };
+    const report = createFailureReport({ reportFailure }, { warn: (message) => void warnings.push(message) });
+    const poll = async (at: number | undefined, times: number) => {
+      sent.length = 0;
+      for (let time = 0; time < times; time += 1)
+        await report(at === undefined ? at : { version: 1, at, reason: 'bad' });
+      return [...sent];
+    };
+    expect(await poll(undefined, 3)).to.deep.equal([]);
+    expect(await poll(1, 120)).to.deep.equal([1]);
+    expect(await poll(1, 60)).to.deep.equal([1]);
+    expect(await poll(2, 2)).to.deep.equal([2]);
+    expect(warnings).to.have.length(1);
   });
 });
