@@ -77,6 +77,7 @@ describe('anthropic: schemas', () => {
       schema,
       schema,
     ]);
+    expect((tools as { strict?: boolean }[]).map((tool) => tool.strict)).to.deep.equal([true, false, undefined]);
   });
 
   const object = (properties: JsonObject, required: readonly string[] = []): JsonObject => ({
@@ -89,6 +90,7 @@ describe('anthropic: schemas', () => {
     Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, value]));
   const text = { type: 'string' };
   const optional = (count: number) => object(many(count, text));
+  const { required: _none, ...unsaid } = optional(25);
   const unions = (count: number, value: unknown) => object(many(count, value), Object.keys(many(count, value)));
   const nullable = { anyOf: [text, { type: 'null' }] };
   const several = { type: ['string', 'null'] };
@@ -107,6 +109,10 @@ describe('anthropic: schemas', () => {
     ['16 properties of several types', [unions(8, nullable), unions(8, several)], true],
     ['17 properties of several types', [unions(8, nullable), unions(9, several)], false],
     ['17 of which the answer has some', [unions(8, nullable)], false, unions(9, several)],
+    ['25 properties of which none is said to be required', [unsaid], false],
+    ['25 optional properties of a definition', [{ ...object({}), $defs: { a: optional(25) } }], false],
+    ['25 optional properties of a part', [{ ...object({}), allOf: [optional(25)] }], false],
+    ['17 properties of one type or another', [unions(17, { oneOf: [text, { type: 'null' }] })], false],
     ['a few, and an answer with a few', [unions(8, nullable)], true, unions(8, several)],
   ];
   for (const [what, schemas, isStrict, answer] of sets) {

@@ -44,6 +44,16 @@ describe('gemini: schemas', () => {
       },
     ],
     [
+      'so it is in older definitions, and in one of several',
+      { definitions: { a: { $ref, title: 'a' } }, oneOf: [{ $ref, title: 'b' }] },
+      { definitions: { a: { title: 'a', anyOf: [{ $ref }] } }, oneOf: [{ title: 'b', anyOf: [{ $ref }] }] },
+    ],
+    [
+      'one of all stays beside alternatives',
+      { allOf: [{ $ref }], anyOf: [{ type: 'null' }] },
+      { allOf: [{ $ref }], anyOf: [{ type: 'null' }] },
+    ],
+    [
       'a property may have any name',
       { type: 'object', properties: { $ref: { type: 'string' }, allOf: { type: 'array', items: {} } } },
       { type: 'object', properties: { $ref: { type: 'string' }, allOf: { type: 'array', items: {} } } },

@@ -29,6 +29,14 @@ describe('openai-responses: schemas', () => {
     { ...closed({ at: { $ref: '#/$defs/city' }, or: { anyOf: [city, { type: 'null' }] } }), $defs: { city } },
     closed({ at: { ...city, type: ['object', 'null'] }, oneOf: { type: 'integer', minimum: 1 } }),
     closed({ default: { type: 'string', format: 'date-time' }, id: { type: 'string', enum: ['a'] } }),
+    closed({
+      ...Object.fromEntries(
+        ['time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid'].map((format) => [
+          format,
+          { type: 'string', format },
+        ]),
+      ),
+    }),
   ];
   for (const schema of strict) {
     it(`leave it to the vendor where they may be strict: ${JSON.stringify(schema).slice(0, 60)}`, async () => {
@@ -54,6 +62,10 @@ describe('openai-responses: schemas', () => {
     ['different items', closed({ at: { type: 'array', items: { type: 'string' }, uniqueItems: true } })],
     ['a form of text that the vendor does not know', closed({ at: { type: 'string', format: 'uri' } })],
     ['a list instead of an object', { type: 'array', items: city }],
+    ['an open definition of the older name', { ...closed({}), definitions: { open } }],
+    ['an open object or nothing', closed({ at: { type: ['object', 'null'] } })],
+    ['properties of what may be no object', closed({ at: { anyOf: [{ type: 'null' }], properties: {} } })],
+    ['an object of several kinds', { ...city, anyOf: [city] }],
     ['several kinds of answers', { anyOf: [city, closed({ none: { type: 'boolean' } })] }],
   ];
   for (const [what, schema] of loose) {
