@@ -209,9 +209,20 @@ describe('videos', () => {
 
     it('because the host refuses connections are sent to the next route', async () => {
       const dead = { plugin: 'kling', settings: { baseUrl: 'http://127.0.0.1:9/v1', apiKey: 'a:b' } };
-      const catalog = filmCatalog(upstream.url) as { upstreams: object };
+      const catalog = filmCatalog(upstream.url) as { upstreams: object; models: readonly object[] };
+      const spelling = (name: string, pixels: string) => {
+        return { upstream: name, model: 'm', options: { resolutions: { '480p': pixels } } };
+      };
+      const spelled = {
+        ...{ id: 'film-spelled', type: 'video', provider: 'Test', price: { second: { '480p': '1' } } },
+        routes: [spelling('films', '848x480'), spelling('spare', '832x480')],
+      };
       const other = await startGateway({
-        catalog: { ...catalog, upstreams: { ...catalog.upstreams, films: dead } },
+        catalog: {
+          ...catalog,
+          upstreams: { ...catalog.upstreams, films: dead },
+          models: [...catalog.models, spelled],
+        },
         env: ENV,
       });
       try {
@@ -219,6 +230,9 @@ describe('videos', () => {
         const reply = await send(other.url + VIDEOS, { key, body: { model: 'film-two', prompt: 'x' } });
         expect(reply.status, reply.text).to.equal(200);
         expect(await other.store.jobs.get(reply.json.id)).to.include({ upstream: 'spare', phase: 'running' });
+        // The reply tells the size that this route was asked for.
+        const body = { model: 'film-spelled', prompt: 'x', aspect: '9:16' };
+        expect((await send(other.url + VIDEOS, { key, body })).json).to.include({ size: '480x832', price_rub: 5 });
         await other.checkMoney();
       } finally {
         await other.stop();

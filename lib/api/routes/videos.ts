@@ -68,9 +68,9 @@ async function findPayableModel(paid: PaidRequest, videoRequest: VideoRequest) {
   return { model, terms };
 }
 
-function describeStart(model: VideoModel, terms: VideoTerms, { id, paid }: VideoStarted): object {
+function describeStart(model: VideoModel, terms: VideoTerms, { id, paid, size }: VideoStarted): object {
   const { price, asked, resolution } = terms;
-  const { seconds, size } = asked;
+  const { seconds } = asked;
   const charged = { price: toRub(paid.charge.charged), balance: toRub(paid.wallet.avail) };
   return {
     id,

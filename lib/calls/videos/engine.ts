@@ -9,7 +9,7 @@ import type { Ledger, Paid } from '../../ledger/ledger.ts';
 import type { NewAttempt } from '../../money/attempt.ts';
 import type { Job, JobOutcome } from '../../money/job-rules.ts';
 import type { JobStore } from '../../store/ports/jobs.ts';
-import type { ImageInput, VideoRef } from '../../upstream/contract/provider.ts';
+import type { ImageInput, Size, VideoRef } from '../../upstream/contract/provider.ts';
 import { AttemptLog } from '../booked-attempts.ts';
 import { type CallContext, GONE } from '../context.ts';
 import type { Ending } from '../ending.ts';
@@ -18,7 +18,7 @@ import type { PaidCalls } from '../paid.ts';
 import type { OnAttempt } from '../routes.ts';
 import { markRunning, toJobAttemptRows } from './job-attempts.ts';
 import { toVideoId } from './job-id.ts';
-import { type SubmitTimeouts, submit } from './submit.ts';
+import { type SubmitTimeouts, type Submitted, submit } from './submit.ts';
 import type { VideoTerms } from './terms.ts';
 import type { Worker } from './worker.ts';
 
@@ -50,6 +50,8 @@ export interface VideoStart {
 export interface VideoStarted {
   readonly id: string;
   readonly paid: Paid;
+  /** What the upstream was asked for; the client may have wished for another. */
+  readonly size: Size;
 }
 
 export interface VideoEngine {
@@ -84,14 +86,14 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
       const { ending, job } = await ask(request, { job: paid.job as Job, attempts }, context);
       context.log.note(logFields(id, ending, paid));
       if (ending.type !== 'finish') throw await giveBack(job, attempts.list, readFailureReason(ending));
-      const recorded = recordStart(job, attempts.list, ending.result);
+      const recorded = recordStart(job, attempts.list, ending.result.ref);
       recording = recorded;
       const outcome = await Promise.race([recorded, sleep(notedMsMax, undefined, { ref: false })]).catch((error) => {
         throw fault('store_unavailable', { unconfirmed: true }, error);
       });
       // Another process considered this one dead and has refunded the charge.
       if (outcome?.job?.phase === 'failed') throw refundedFault(fault('upstream_failed'));
-      return { id, paid };
+      return { id, paid, size: ending.result.size };
     } finally {
       recording.finally(releaseJob).catch(() => undefined);
     }
@@ -141,7 +143,7 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
     { model, terms, prompt, image }: VideoStart,
     { job: made, attempts }: { readonly job: Job; readonly attempts: AttemptLog },
     { signal, log: callLog }: CallContext,
-  ): Promise<{ readonly ending: Ending<VideoRef>; readonly job: Job }> {
+  ): Promise<{ readonly ending: Ending<Submitted>; readonly job: Job }> {
     let job = made;
     const ending = await submit({
       routes: health.inOrder(model),

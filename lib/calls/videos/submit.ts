@@ -4,9 +4,10 @@
 import { fault } from '../../base/faults.ts';
 import type { Route } from '../../catalog/model.ts';
 import { rejectOnAbort } from '../../media/deadline.ts';
-import type { VideoCall, VideoRef } from '../../upstream/contract/provider.ts';
+import type { Size, VideoCall, VideoRef } from '../../upstream/contract/provider.ts';
 import { toClientFault } from '../../upstream/host/client-fault.ts';
 import { callPlugin, nameUpstream, type PluginRun } from '../../upstream/host/plugin-run.ts';
+import { findAskedSize } from '../../upstream/host/resolutions.ts';
 import type { AttemptLog, UsedByAttempt } from '../booked-attempts.ts';
 import type { CallContext } from '../context.ts';
 import { type Ending, toAbortEnding, toErrorEnding } from '../ending.ts';
@@ -33,14 +34,20 @@ export interface SubmitTimeouts {
   readonly totalTimeoutMs: number;
 }
 
+export interface Submitted {
+  readonly ref: VideoRef;
+  /** What the upstream was asked for. */
+  readonly size: Size;
+}
+
 /** Never rejects. */
-export function submit(submission: Submission): Promise<Ending<VideoRef>> {
+export function submit(submission: Submission): Promise<Ending<Submitted>> {
   const { routes, health, context, timeouts, reroute, onAttempt, attempts } = submission;
   /** An upstream may have started. */
   let inDoubt = false;
   const used = estimateUse(submission);
 
-  async function tryStart(route: Route, onRun: (run: PluginRun) => void): Promise<Ending<VideoRef>> {
+  async function tryStart(route: Route, onRun: (run: PluginRun) => void): Promise<Ending<Submitted>> {
     try {
       return { type: 'finish', result: await start(submission, route, onRun) };
     } catch (error) {
@@ -49,14 +56,14 @@ export function submit(submission: Submission): Promise<Ending<VideoRef>> {
     }
   }
 
-  return askRoutes<Route, VideoRef>({
+  return askRoutes<Route, Submitted>({
     routes,
     health,
     context,
     deadline: performance.now() + timeouts.totalTimeoutMs,
     onAttempt,
     isCommitted: () => inDoubt,
-    async attempt(route): Promise<Ending<VideoRef>> {
+    async attempt(route): Promise<Ending<Submitted>> {
       try {
         await reroute(route.upstream);
       } catch (error) {
@@ -79,7 +86,7 @@ async function start(
   { call, context, timeouts }: Submission,
   route: Route,
   onRun: (run: PluginRun) => void,
-): Promise<VideoRef> {
+): Promise<Submitted> {
   const { provider, model, options, upstream } = route;
   const { video } = provider;
   if (!video) throw new Error(`upstream ${upstream} makes no videos`);
@@ -95,7 +102,7 @@ async function start(
       signal,
     );
     if (typeof ref?.id !== 'string') throw new Error(`upstream ${upstream} returned no id for the job it started`);
-    return ref;
+    return { ref, size: findAskedSize(asked) };
   } finally {
     clearTimeout(timer);
   }

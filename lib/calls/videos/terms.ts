@@ -13,7 +13,7 @@ import type { VideoRequest } from './request.ts';
 export interface VideoTerms {
   /** As the client named it. */
   readonly resolution: string | null;
-  /** What the upstream is asked for, and what is charged. Its size is told to the client, which may have wished for another. */
+  /** What the upstream is asked for, unless its route names other pixels, and what is charged. */
   readonly asked: Pick<VideoCall, 'seconds' | 'size' | 'aspect' | 'resolution'>;
   readonly price: VideoQuote;
   /** The price as JSON, as stored with the charge. */

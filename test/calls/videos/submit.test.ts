@@ -84,7 +84,7 @@ describe('a submission', () => {
     });
     const code = ending.type === 'error' ? ending.fault.data?.code : ending.type;
     booked = attempts.list;
-    return { asked, code, ...(ending.type === 'finish' && { ref: ending.result }) };
+    return { asked, code, ...(ending.type === 'finish' && { ref: ending.result.ref }) };
   }
 
   const AMPLE = { firstTokenTimeoutMs: 10_000, totalTimeoutMs: 20_000 };
