@@ -27,9 +27,9 @@ interface BodyAdmission extends Payer {
 /**
  * Called before the body is read, with its announced length: refuses a long one if too many wait for room, which costs
  * no look at the store, or if the wallet is empty; one that had money is not looked at again for a second. `least` is
- * the minimum price. A repeat under an idempotency key is read: the first call may have emptied the wallet.
+ * the minimum price, if there is one. A repeat under an idempotency key is read: the first call may have emptied the wallet.
  */
-export async function admitBody(admission: BodyAdmission, bytes: number | undefined, least: CallPrice): Promise<void> {
+export async function admitBody(admission: BodyAdmission, bytes: number | undefined, least?: CallPrice): Promise<void> {
   const { services, holder, reservation, idempotency } = admission;
   if (bytes !== undefined && bytes <= SMALL_BYTES) return;
   // A longer one is refused for its length.
@@ -41,7 +41,7 @@ export async function admitBody(admission: BodyAdmission, bytes: number | undefi
 }
 
 /** Refuses a call if there is no money at all; `least` is the minimum price that the refusal names. */
-export function refuseEmpty(payer: Payer, least: CallPrice): Promise<void> {
+export function refuseEmpty(payer: Payer, least?: CallPrice): Promise<void> {
   return refuseUnpayable(payer, 1n, least);
 }
 
@@ -50,7 +50,7 @@ export function refuseTooExpensive(payer: Payer, price: CallPrice): Promise<void
   return refuseUnpayable(payer, price.amount, price);
 }
 
-async function refuseUnpayable({ services, state, holder }: Payer, needed: Micro, price: CallPrice): Promise<void> {
+async function refuseUnpayable({ services, state, holder }: Payer, needed: Micro, price?: CallPrice): Promise<void> {
   const { store, topups, isReal } = services;
   const wallet = await measureStoreWait(state, readWallet(store, holder.account));
   if (wallet.playMoney && isReal()) throw fault('play_money');

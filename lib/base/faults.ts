@@ -39,6 +39,8 @@ export interface FaultDetail {
   readonly priceRub?: string;
   /** True when the price is a reserve, which a smaller request would lower. */
   readonly isReserve?: boolean;
+  /** True while only the least price of such a call is known. */
+  readonly isLeast?: boolean;
   readonly balanceRub?: string;
   readonly heldRub?: string;
   readonly minimumRub?: string;
@@ -78,7 +80,8 @@ const unpaid = (text: Row['text']): Row => ({
   text,
 });
 
-const price = ({ isReserve, priceRub }: FaultDetail) => `${isReserve ? 'needs a reserve of' : 'costs'} ${priceRub} RUB`;
+const price = ({ isReserve, isLeast, priceRub }: FaultDetail) =>
+  `${isReserve ? 'needs a reserve of' : 'costs'}${isLeast ? ' at least' : ''} ${priceRub} RUB`;
 
 const budget = ({ budgetRub, reset, resetsAt }: FaultDetail) =>
   `${budgetRub} RUB ${resetsAt ? `per ${reset} and resets at ${resetsAt}` : 'in total and does not reset'}`;
@@ -177,8 +180,8 @@ const table = {
   ),
   insufficient_balance: unpaid(
     (d) =>
-      `The balance is too low: this call ${d.isReserve ? 'needs a reserve of' : 'costs'} ${d.priceRub} RUB and the ` +
-      `balance is ${d.balanceRub} RUB.${held(d)} Top up the wallet${d.walletUrl ? ` at ${d.walletUrl}` : ''}${d.isReserve ? ` or ${d.hint ?? 'lower `max_tokens`'}` : ''}.`,
+      `The balance is too low: ${d.priceRub ? `this call ${price(d)} and the balance` : 'it'} is ${d.balanceRub} RUB.` +
+      `${held(d)} Top up the wallet${d.walletUrl ? ` at ${d.walletUrl}` : ''}${d.isReserve ? ` or ${d.hint ?? 'lower `max_tokens`'}` : ''}.`,
   ),
   play_money: unpaid(
     () =>

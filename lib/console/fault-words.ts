@@ -74,8 +74,9 @@ const RUSSIAN: FaultWords = {
   expired_key: ({ hint }) => `Срок действия ключа истёк ${hint}.`,
   model_not_allowed: ({ model, hint }) => `Модель ${model} этому ключу не разрешена. Разрешены: ${hint}.`,
   never_topped_up: ({ minimumRub }) => `Кошелёк ещё не пополняли. Первый платёж — не меньше ${minimumRub}\u00a0₽.`,
-  insufficient_balance: ({ isReserve, priceRub, balanceRub, heldRub }) =>
-    `Недостаточно денег: ${isReserve ? 'для запроса нужен резерв' : 'запрос стоит'} ${priceRub}\u00a0₽, а на балансе ${balanceRub}\u00a0₽.` +
+  insufficient_balance: ({ isReserve, isLeast, priceRub, balanceRub, heldRub }) =>
+    `Недостаточно денег: ${priceRub ? `${isReserve ? 'для запроса нужен резерв' : 'запрос стоит'}${isLeast ? ' не меньше' : ''} ${priceRub}\u00a0₽, а ` : ''}` +
+    `на балансе ${balanceRub}\u00a0₽.` +
     (heldRub ? ` Ещё ${heldRub}\u00a0₽ в резерве под выполняющиеся запросы.` : ''),
   play_money: () =>
     'В кошельке деньги тестовых платежей: настоящие модели ими не оплатить. Попросите оператора засчитать их или списать.',

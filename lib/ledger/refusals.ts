@@ -7,6 +7,8 @@ import { formatRub, type Micro } from '../money/money.ts';
 export interface CallPrice {
   readonly kind: ChargeKind;
   readonly amount: Micro;
+  /** No call of the kind costs less; this one may cost more. */
+  readonly isLeast?: true;
 }
 
 /** Of calls whose price is known only when they end, with what makes it lower. */
@@ -22,10 +24,14 @@ export function neverToppedFault(): Fault {
   return fault('never_topped_up', { minimumRub: formatRub(FIRST_TOPUP_MINIMUM) });
 }
 
-export function insufficientFault(wallet: Wallet, { kind, amount }: CallPrice): Fault {
+/** Without a price if it is not known yet. */
+export function insufficientFault(wallet: Wallet, price: CallPrice | undefined): Fault {
   return fault('insufficient_balance', {
-    priceRub: formatRub(amount),
-    ...describeReserve(kind),
+    ...(price && {
+      priceRub: formatRub(price.amount),
+      ...describeReserve(price.kind),
+      ...(price.isLeast && { isLeast: true }),
+    }),
     balanceRub: formatRub(wallet.avail),
     ...(wallet.held > 0n && { heldRub: formatRub(wallet.held) }),
   });

@@ -125,6 +125,12 @@ describe('faults', () => {
       'The balance is too low: this call needs a reserve of 5.00 RUB and the balance is 1.00 RUB. ' +
         'Top up the wallet or lower `max_tokens`.',
     );
+    expect(fault('insufficient_balance', { ...detail, isReserve: true, isLeast: true }).message).to.contain(
+      'this call needs a reserve of at least 5.00 RUB and',
+    );
+    expect(fault('insufficient_balance', { balanceRub: '0.00', heldRub: '2.00' }).message).to.equal(
+      'The balance is too low: it is 0.00 RUB. A further 2.00 RUB is reserved by calls still running. Top up the wallet.',
+    );
   });
 
   it('name the wallet page if it is known and money is missing', () => {

@@ -34,6 +34,15 @@ describe('the words of faults', () => {
 });
 
 describe('the Russian words of a fault', () => {
+  it('name the least price, or none', () => {
+    const words = (detail: object) =>
+      faultWords(fault('insufficient_balance', { balanceRub: '0.00', ...detail }), 'ru');
+    expect(words({ isReserve: true, isLeast: true, priceRub: '0.50' })).to.equal(
+      'Недостаточно денег: для запроса нужен резерв не меньше 0,50\u00a0₽, а на балансе 0,00\u00a0₽.',
+    );
+    expect(words({})).to.equal('Недостаточно денег: на балансе 0,00\u00a0₽.');
+  });
+
   it('have amounts with a decimal comma', () => {
     const words = faultWords(fault('call_budget', { isReserve: true, priceRub: '1.9666', budgetRub: '0.50' }), 'ru');
     expect(words).to.contain('1,9666\u00a0₽').and.to.contain('0,50\u00a0₽');

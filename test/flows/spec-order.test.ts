@@ -1,6 +1,7 @@
 // Which check comes first, on every endpoint that generates: a request that breaks two rules is told the earlier one.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { SMALL_BYTES } from '../../lib/http/memory-quota.ts';
 import { CHAT, MESSAGES, type Reply, type SendOptions, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { EDITS, GENERATIONS, imageCatalog } from '../../testkit/images.ts';
@@ -60,6 +61,11 @@ describe('the order of checks', () => {
   });
   after(() => gateway.stop());
 
+  async function adjust({ id }: TestAccount, amount: bigint): Promise<void> {
+    const change = { amount, reason: 'test', adjustId: `adjust-${id}` };
+    await gateway.store.ledger.apply([{ kind: 'adjust', wallet: id, at: Date.now(), ...change }]);
+  }
+
   for (const { path, good, wrong, withImage } of ENDPOINTS) {
     describe(path, () => {
       const post = (options: SendOptions) => send(gateway.url + path, { method: 'POST', ...options });
@@ -98,12 +104,21 @@ describe('the order of checks', () => {
         expectStatus(await post({ key, body: { ...good, ...withImage } }), 402, /minimum first top-up is 1000\.00 RUB/);
       });
 
+      it('names no price before it has read a long body, or the least that there is', async () => {
+        const spent = await gateway.account();
+        await adjust(spent, -1_000_000_000n);
+        const refused = await post({ key: spent.key, body: { ...good, user: 'x'.repeat(SMALL_BYTES) } });
+        expectStatus(
+          refused,
+          402,
+          /too low: (?:this call needs a reserve of at least 0\.50 RUB and the balance|it) is 0\.00 RUB/,
+        );
+      });
+
       if (withImage) {
         it('checks the wallet before images are fetched, and those before anything is held', async () => {
           const low = await gateway.account();
-          const change = { amount: -999_000_000n, reason: 'test', adjustId: `adjust-${low.id}` };
-          const op = { kind: 'adjust', wallet: low.id, at: Date.now(), ...change } as const;
-          await gateway.store.ledger.apply([op]);
+          await adjust(low, -999_000_000n);
           const refused = await post({ key: low.key, body: { ...good, ...withImage } });
           expectStatus(refused, 402, /this call (?:needs a reserve of|costs) .* the balance is 1\.00 RUB/);
           const reply = await post({ key: rich.key, body: { ...good, ...withImage } });

@@ -26,7 +26,7 @@ export function embeddingRoute(services: Services): ServerRoute {
 }
 
 /** The minimum price of a call. */
-const LEAST: CallPrice = { kind: 'embedding', amount: TEXT_MINIMUM };
+const LEAST: CallPrice = { kind: 'embedding', amount: TEXT_MINIMUM, isLeast: true };
 
 async function answer(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
   const { services, reservation, idempotency, h } = paid;

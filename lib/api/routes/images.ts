@@ -126,8 +126,7 @@ async function runEngine(
 /** The request; the reservation then holds its images. */
 async function readRequest(paid: PaidRequest, task: Task): Promise<ImageRequest> {
   const { req } = paid.request.raw;
-  const admit = (bytes: number | undefined) =>
-    admitBody(paid, bytes, readPrice(task, choosePrices(paid).defaults[task.kind]));
+  const admit = (bytes: number | undefined) => admitBody(paid, bytes);
   if (task.takesForms && isForm(req.headers['content-type'])) {
     await admit(readAnnouncedBytes(req));
     return readFormRequest(paid);
@@ -171,6 +170,6 @@ function choosePrices({ services, holder }: PaidRequest): Catalog {
   return chooseCatalog(services.catalog(), holder);
 }
 
-function readPrice({ kind }: Task, model: ImageModel | undefined): CallPrice {
-  return { kind, amount: model?.price.request ?? 0n };
+function readPrice({ kind }: Task, model: ImageModel): CallPrice {
+  return { kind, amount: model.price.request };
 }

@@ -44,7 +44,7 @@ export function textRoutes(services: Services): readonly ServerRoute[] {
 }
 
 /** The minimum price of a call. */
-const LEAST: CallPrice = { kind: 'text', amount: TEXT_MINIMUM };
+const LEAST: CallPrice = { kind: 'text', amount: TEXT_MINIMUM, isLeast: true };
 
 function textRoute(path: string, dialect: Dialect, services: Services): ServerRoute {
   return paidRoute(path, services, (paid) => answer(paid, dialect));

@@ -10,7 +10,6 @@ import { chooseCatalog } from '../../catalog/catalog.ts';
 import { findModel, refuseModel } from '../../catalog/lookup.ts';
 import type { VideoModel } from '../../catalog/model.ts';
 import { getRequestState } from '../../http/request-state.ts';
-import type { CallPrice } from '../../ledger/refusals.ts';
 import { releaseImages, toProviderImage } from '../../media/reference.ts';
 import { toRub } from '../../money/money.ts';
 import { confirmHolder, getKeyHolder } from '../auth.ts';
@@ -22,8 +21,6 @@ import { fetchLinkedImages, readPromptBody } from '../prompt-body.ts';
 import type { Services } from '../services.ts';
 
 const PATH = '/api/v1/videos';
-/** The minimum price, for the check before the body is read. */
-const LEAST: CallPrice = { kind: 'video', amount: 1n };
 
 export function videoRoutes(services: Services): readonly ServerRoute[] {
   const { limits } = services;
@@ -38,7 +35,7 @@ async function start(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
   const { services } = paid;
   const videoRequest = await readPromptBody(paid, {
     format: 'video',
-    admit: (bytes) => admitBody(paid, bytes, LEAST),
+    admit: (bytes) => admitBody(paid, bytes),
     inspectHead: async (head) => void (await findPayableModel(paid, head)),
   });
   let { images } = videoRequest;

@@ -28,7 +28,6 @@ import { commonHeaders } from '../../http/reply.ts';
 import { getRequestState, type LiveCall } from '../../http/request-state.ts';
 import { SseReply } from '../../http/sse-reply.ts';
 import { type RequestImage, toProviderImage } from '../../media/reference.ts';
-import { TEXT_MINIMUM } from '../../money/price.ts';
 import type { KeyHolder } from '../../store/ports/keys.ts';
 import { AnswerMemory } from '../../stream/answer-memory.ts';
 import { type CollectedReply, createCollector } from '../../stream/collect.ts';
@@ -166,7 +165,7 @@ export function startVideo(
 export async function refuseLongForm({ request, services, account }: OwnerVisit): Promise<void> {
   if ((readAnnouncedBytes(request.raw.req) ?? Number.POSITIVE_INFINITY) <= SMALL_BYTES) return;
   const payer = { services, state: getRequestState(request), holder: { account: account.id } };
-  await refuseEmpty(payer, { kind: 'text', amount: TEXT_MINIMUM });
+  await refuseEmpty(payer);
 }
 
 /** Runs a call for a key of the account, under that key's rate limit. */
