@@ -95,8 +95,13 @@ function readAnnotation(value: unknown, format: string, before: number): Citatio
   };
 }
 
-/** `given` is the passage where the citation names none. Clients of chats fail for any other type, and for less. */
-export function writeChatAnnotation(citation: Citation, given: Passage): JsonObject | undefined {
+/** `given` is the passage where a citation names none. */
+export function writeChatAnnotations(citations: readonly Citation[], given: Passage): readonly JsonObject[] {
+  return citations.map((citation) => writeChatAnnotation(citation, given)).filter((written) => written !== undefined);
+}
+
+/** Clients of chats fail for any other type, and for less. */
+function writeChatAnnotation(citation: Citation, given: Passage): JsonObject | undefined {
   const { url, title = url, quote, passage = given } = citation;
   if (url === undefined) return undefined;
   const own = findOriginal(citation, CHAT_FORMAT);
@@ -109,7 +114,13 @@ export function writeChatAnnotation(citation: Citation, given: Passage): JsonObj
 const FILE_TYPES: ReadonlySet<unknown> = new Set(['file_citation', 'container_file_citation', 'file_path']);
 
 /** `given` is the text of the part: places count from its start. */
-export function writeResponsesAnnotation(citation: Citation, given: Passage): JsonObject | undefined {
+export function writeResponsesAnnotations(citations: readonly Citation[], given: Passage): readonly JsonObject[] {
+  return citations
+    .map((citation) => writeResponsesAnnotation(citation, given))
+    .filter((written) => written !== undefined);
+}
+
+function writeResponsesAnnotation(citation: Citation, given: Passage): JsonObject | undefined {
   const { url, title = url, passage = given } = citation;
   const own = findOriginal(citation, RESPONSES_FORMAT);
   if (FILE_TYPES.has(own?.type)) return own;

@@ -13,7 +13,7 @@ import type {
 } from '../../../stream/part.ts';
 import type { Transform } from '../../../stream/pipeline.ts';
 import type { BlockState, Citation, ReasoningBlock, UsageCounts } from '../../../stream/provider-part.ts';
-import { writeChatAnnotation } from '../../../upstream/formats/citations.ts';
+import { writeChatAnnotations } from '../../../upstream/formats/citations.ts';
 import { billingBlock } from '../billing.ts';
 import type { AnsweredCall } from '../dialect.ts';
 import { escapeText } from '../escape.ts';
@@ -198,7 +198,7 @@ class ChatRenderer implements Transform<StreamPart, string> {
   #endText({ characters, citations = [] }: OpenBlock): string {
     const start = this.#characters;
     this.#characters += characters;
-    const annotations = writeAnnotations(citations, { start, end: this.#characters });
+    const annotations = writeChatAnnotations(citations, { start, end: this.#characters });
     return annotations.length > 0 ? this.#writeChunk({ annotations }) : '';
   }
 
@@ -217,13 +217,6 @@ class ChatRenderer implements Transform<StreamPart, string> {
 
 function writeInput({ prefix, suffix }: OpenBlock, text: string): string {
   return text === '' ? '' : prefix + escapeText(text) + suffix;
-}
-
-function writeAnnotations(
-  citations: readonly Citation[],
-  text: { readonly start: number; readonly end: number },
-): readonly object[] {
-  return citations.map((citation) => writeChatAnnotation(citation, text)).filter((written) => written !== undefined);
 }
 
 function nameReason(reason: FinishReason, { finishReason }: CallShape): string {
@@ -245,7 +238,7 @@ function renderAnnotations({ blocks }: CollectedReply): object {
     const { text, citations = [] } = block;
     const place = { start, end: start + text.length };
     start = place.end;
-    return writeAnnotations(citations, place);
+    return writeChatAnnotations(citations, place);
   });
   return annotations.length > 0 ? { annotations } : {};
 }

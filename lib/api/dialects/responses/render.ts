@@ -20,7 +20,7 @@ import type {
 } from '../../../stream/part.ts';
 import type { Transform } from '../../../stream/pipeline.ts';
 import type { BlockState, Citation, UsageCounts } from '../../../stream/provider-part.ts';
-import { writeResponsesAnnotation } from '../../../upstream/formats/citations.ts';
+import { writeResponsesAnnotations } from '../../../upstream/formats/citations.ts';
 import type { AnsweredCall } from '../dialect.ts';
 import { escapeText } from '../escape.ts';
 import { beginCompaction, type CompactionItem, completeItems, writeCompaction } from './compaction.ts';
@@ -46,23 +46,18 @@ import {
 
 /** The item that is being written. */
 interface OpenItem extends OutputItem {
-  readonly id: string;
+  readonly kind: EventKind;
+  /** Where its fragments and parts belong. */
+  readonly place: object;
   text: string;
   state: BlockState | undefined;
   citations?: Citation[];
   /** The input of a custom tool. */
   readonly custom: CustomInput | undefined;
-  /** It has no fragments. */
-  readonly isWhole: boolean;
   /** What precedes the number of a fragment's event, its text, and what follows. */
   readonly head: string;
   readonly middle: string;
   readonly tail: string;
-}
-
-interface ItemEnd {
-  readonly place: object;
-  readonly annotations: readonly object[];
 }
 
 /** A class: it has the state of one response. Only fragments are written by templates. */
@@ -164,24 +159,24 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
 
   #openItem({ block }: ReplyBlockStartPart): string {
     const item = { replyId: this.#id, index: this.#output.length, block, names: this.#echo.names };
-    const id = writeItemId(item);
     const kind = findEventKind(item);
-    this.#hasRefused ||= isRefusedText(block);
+    const place = describePlace(item, kind);
+    this.#hasRefused ||= kind === 'refusal';
     this.#open = {
       ...item,
-      id,
+      kind,
+      place,
       text: '',
       state: undefined,
       custom: kind === 'custom_tool_call_input' ? new CustomInput() : undefined,
-      isWhole: kind === 'tool_search',
       head: flattenString(`event: response.${kind}.delta\ndata: {"type":"response.${kind}.delta","sequence_number":`),
-      middle: flattenString(`,${JSON.stringify(this.#place(id, kind)).slice(1, -1)},"delta":"`),
+      middle: flattenString(`,${JSON.stringify(place).slice(1, -1)},"delta":"`),
       tail: kind === 'output_text' ? '","logprobs":[]}\n\n' : '"}\n\n',
     };
     const added = { output_index: item.index, item: writeItem(item, { status: 'in_progress', text: '' }) };
     const begun = this.#writeEvent('output_item.added', added);
     if (block.type !== 'text') return begun;
-    return begun + this.#writeEvent('content_part.added', { ...this.#place(id, kind), part: writePart(block, '') });
+    return begun + this.#writeEvent('content_part.added', { ...place, part: writePart(block, '') });
   }
 
   #writeImage(image: ReplyImagePart): string {
@@ -193,16 +188,10 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
       .join('');
   }
 
-  /** Where a fragment or a part belongs. */
-  #place(id: string, kind: Kind): object {
-    const place = { item_id: id, output_index: this.#output.length };
-    if (kind === 'output_text' || kind === 'refusal') return { ...place, content_index: 0 };
-    return kind === 'reasoning_summary_text' ? { ...place, summary_index: 0 } : place;
-  }
-
   #writeFragment(text: string): string {
     const open = this.#open as OpenItem;
-    if (open.isWhole) {
+    // The arguments of a search have no events.
+    if (open.kind === 'tool_search') {
       open.text += text;
       return '';
     }
@@ -210,45 +199,35 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
     if (open.custom && passed === '') return '';
     const begun = open.text === '' && open.block.type === 'reasoning' ? this.#beginSummary(open) : '';
     open.text += passed;
-    const number = this.#sequence;
-    this.#sequence += 1;
-    return `${begun}${open.head}${number}${open.middle}${escapeText(passed)}${open.tail}`;
+    return `${begun}${open.head}${this.#takeNumber()}${open.middle}${escapeText(passed)}${open.tail}`;
   }
 
-  #beginSummary({ id }: OpenItem): string {
-    const place = this.#place(id, 'reasoning_summary_text');
+  #beginSummary({ place }: OpenItem): string {
     return this.#writeEvent('reasoning_summary_part.added', { ...place, part: writeSummary('') });
   }
 
   #closeItem(status: ItemStatus): string {
     const open = this.#open;
     if (!open) return '';
-    const rest = open.custom ? this.#endInput(open) : '';
+    const rest = open.custom ? this.#endInput(open, open.custom) : '';
     this.#open = undefined;
-    const { id, index, text, state } = open;
-    const kind = findEventKind(open);
-    const place = this.#place(id, kind);
-    const annotations = writeAnnotations(open.citations, {
-      start: this.#characters,
-      end: this.#characters + text.length,
-    });
+    const { index, block, place, text, state } = open;
+    const start = this.#characters;
+    if (block.type === 'text') this.#characters += text.length;
+    const annotations = writeResponsesAnnotations(open.citations ?? [], { start, end: start + text.length });
     const item = writeItem(open, { status, text, state, annotations });
     const annotated = this.#annotate(annotations, place);
-    const ends = this.#endParts(open, kind, { place, annotations });
-    if (open.block.type === 'text') this.#characters += text.length;
+    const ends = this.#endParts(open, annotations);
     this.#output.push(item);
     return rest + annotated + ends + this.#writeEvent('output_item.done', { output_index: index, item });
   }
 
   /** What is missing of the input, as one more fragment. */
-  #endInput(open: OpenItem): string {
-    const missing = open.custom?.end() ?? '';
+  #endInput(open: OpenItem, input: CustomInput): string {
+    const missing = input.end();
     if (missing === '') return '';
     open.text += missing;
-    return this.#writeEvent('custom_tool_call_input.delta', {
-      ...this.#place(open.id, 'custom_tool_call_input'),
-      delta: missing,
-    });
+    return this.#writeEvent('custom_tool_call_input.delta', { ...open.place, delta: missing });
   }
 
   #annotate(annotations: readonly object[], place: object): string {
@@ -257,7 +236,7 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
     return annotations.map(write).join('');
   }
 
-  #endParts({ block, text, names }: OpenItem, kind: Kind, { place, annotations }: ItemEnd): string {
+  #endParts({ kind, block, text, names, place }: OpenItem, annotations: readonly object[]): string {
     switch (kind) {
       case 'output_text':
       case 'refusal': {
@@ -308,10 +287,9 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
 
   /** As at the vendor, before the response that failed: many clients take a stream without it for a short answer. */
   #writeError({ code, type, message }: ResponsesFailure): string {
-    const sequence_number = this.#sequence;
-    this.#sequence += 1;
     const own = { code, message, param: null };
-    return `event: error\ndata: ${JSON.stringify({ type: 'error', sequence_number, ...own, error: { type, ...own } })}\n\n`;
+    const data = { type: 'error', sequence_number: this.#takeNumber(), ...own, error: { type, ...own } };
+    return `event: error\ndata: ${JSON.stringify(data)}\n\n`;
   }
 
   /** What was delivered of the last item remains with the client as it is. */
@@ -321,24 +299,27 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
 
   #writeEvent(name: string, data: object): string {
     const type = `response.${name}`;
-    const number = this.#sequence;
-    this.#sequence += 1;
-    return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: number, ...data })}\n\n`;
+    return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: this.#takeNumber(), ...data })}\n\n`;
   }
 
   /** An event with the whole response. */
   #writeLifecycle(name: string, facts: Omit<ResponseFacts, 'id' | 'createdAt' | 'model' | 'smart'>): string {
     const type = `response.${name}`;
-    const number = this.#sequence;
-    this.#sequence += 1;
     const own = { id: this.#id, createdAt: this.#createdAt, model: this.#model, smart: this.#smart };
     const response = `${JSON.stringify(describeResponse({ ...own, ...facts })).slice(0, -1)},${this.#echo.members}}`;
-    return `event: ${type}\ndata: {"type":"${type}","sequence_number":${number},"response":${response}}\n\n`;
+    return `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#takeNumber()},"response":${response}}\n\n`;
+  }
+
+  /** Of the next event. */
+  #takeNumber(): number {
+    const number = this.#sequence;
+    this.#sequence += 1;
+    return number;
   }
 }
 
 /** The first word of a fragment's event. */
-type Kind =
+type EventKind =
   | 'output_text'
   | 'refusal'
   | 'reasoning_summary_text'
@@ -346,7 +327,7 @@ type Kind =
   | 'custom_tool_call_input'
   | 'tool_search';
 
-function findEventKind({ block, names }: OutputItem): Kind {
+function findEventKind({ block, names }: OutputItem): EventKind {
   if (block.type === 'text') return isRefusedText(block) ? 'refusal' : 'output_text';
   if (block.type === 'reasoning') return 'reasoning_summary_text';
   const { isCustom, isSearch } = findToolName(block, names);
@@ -354,14 +335,10 @@ function findEventKind({ block, names }: OutputItem): Kind {
   return isCustom ? 'custom_tool_call_input' : 'function_call_arguments';
 }
 
-/** `text` is the place of the part among all texts of the answer. */
-function writeAnnotations(
-  citations: readonly Citation[] = [],
-  text: { readonly start: number; readonly end: number },
-): readonly object[] {
-  return citations
-    .map((citation) => writeResponsesAnnotation(citation, text))
-    .filter((written) => written !== undefined);
+function describePlace(item: OutputItem, kind: EventKind): object {
+  const place = { item_id: writeItemId(item), output_index: item.index };
+  if (kind === 'output_text' || kind === 'refusal') return { ...place, content_index: 0 };
+  return kind === 'reasoning_summary_text' ? { ...place, summary_index: 0 } : place;
 }
 
 export function createResponsesRenderer(call: AnsweredCall): Transform<StreamPart, string> {
@@ -379,7 +356,7 @@ export function responsesReply(reply: CollectedReply, { echo }: AnsweredCall): o
     if (block.type === 'image') return writeImageItem(block, { replyId: id, index });
     const status = index === blocks.length - 1 ? ended.status : 'completed';
     const item = { replyId: id, index, block, names };
-    const annotations = writeAnnotations(block.citations, { start, end: start + block.text.length });
+    const annotations = writeResponsesAnnotations(block.citations ?? [], { start, end: start + block.text.length });
     if (block.type === 'text') start += block.text.length;
     return writeItem(item, { status, text: readBlockText(block, item), state: block.state, annotations });
   };
