@@ -1,6 +1,7 @@
 // The keys of an account: created once, revoked by name, and invisible to others.
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
+import { createAccounts } from '../../lib/accounts/accounts.ts';
 import type { KeyLimits } from '../../lib/money/key-limits.ts';
 import { findPeriod } from '../../lib/money/period.ts';
 import { send } from '../../testkit/client.ts';
@@ -16,7 +17,7 @@ describe('the page of keys', () => {
   let owner: Awaited<ReturnType<typeof setUpOwner>>;
 
   before(async () => {
-    test = await startGateway({ catalog: { upstreams: {}, models: [] } });
+    test = await startGateway({ catalog: {}, env: { SANDBOX: 'on' } });
     account = await test.account();
     owner = await setUpOwner(test, account.id);
   });
@@ -123,6 +124,33 @@ describe('the page of keys', () => {
     expect(chosen).to.contain('value="key_rotated7" selected');
   });
 
+  it('limits a key to the models that are ticked, none of them to all', async () => {
+    const boxes = (text: string) =>
+      [...text.matchAll(/<input name="models" type="checkbox" value="([^"]+)"( checked)?>/g)].map(
+        ([, name, ticked]) => `${name}${ticked ?? ''}`,
+      );
+    const { text } = await owner.get('/account/keys');
+    const all = (await send(`${test.url}/api/v1/models`, { key: account.key })).json.data as { id: string }[];
+    expect(boxes(text)).to.deep.equal(all.map(({ id }) => id).filter((id) => id !== 'smart'));
+    const [first = '', second = ''] = boxes(text);
+    const tick = async (path: string, names: readonly string[]) => {
+      const page = await owner.get(path);
+      const fields = [...Object.entries(formFields(page.text, path)).filter(([name]) => name !== 'models')];
+      const body = new URLSearchParams([...fields, ...names.map((name) => ['models', name])]).toString();
+      const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+      return owner.get(path, { method: 'POST', body, headers });
+    };
+    const { id } = await createAccounts({ store: test.store, keyPrefix: 'tg-' }).issueKey(account.id, 'ticked');
+    const path = `/account/keys/${id}/limits`;
+    const readLimit = async () => (await test.store.keys.get(id))?.limits.models;
+    expect((await tick(path, [second, first])).status).to.equal(303);
+    expect(await readLimit()).to.have.members([first, second]);
+    expect(boxes((await owner.get(path)).text)).to.include.members([`${first} checked`, `${second} checked`]);
+    expect((await owner.get('/account/keys')).text).to.contain([first, second].toSorted().join(', '));
+    expect((await tick(path, [])).status).to.equal(303);
+    expect(await readLimit()).to.equal(null);
+  });
+
   it('creates a key with limits, shows and changes them, and refuses invalid ones', async () => {
     const day = new Date(Date.now() + 7 * 86_400_000).toISOString().slice(0, 10);
     const wish = { name: 'limited', budget: '12,50', reset: 'month', expires: day, models: '' };
@@ -166,7 +194,6 @@ describe('the page of keys', () => {
       { budget: '0' },
       { reset: 'year' },
       { expires: '2001-01-01' },
-      { models: 'none-such' },
     ];
     for (const change of wrong) {
       const [name = ''] = Object.keys(change);
@@ -177,6 +204,11 @@ describe('the page of keys', () => {
         expect([status, marked], `${at} ${JSON.stringify(change)}`).to.deep.equal(told);
       }
     }
+    const unknown = await owner.submit(path, { ...wish, models: 'none-such' });
+    expect([unknown.status, unknown.text.includes('role="alert">Unknown model: none-such.<')]).to.deep.equal([
+      400,
+      true,
+    ]);
     expect((await test.store.keys.get(row?.id ?? ''))?.limits).to.deep.equal(kept);
     const done = await owner.submit(path, { budget: '', reset: 'none', expires: '', models: '' });
     expect([done.status, done.headers.location]).to.deep.equal([303, '/account/keys']);

@@ -131,6 +131,22 @@ describe('payment pages of an owner', () => {
     await order('1');
   });
 
+  it('offer usual sums, which fill in the form', async () => {
+    const payer = await setUpOwner(test, (await test.account('0')).id);
+    const offered = async (path: string) => {
+      const { text } = await payer.get(path);
+      return [...text.matchAll(/href="\/account\/wallet\?amount=(\d+)#pay"( aria-current)?/g)].map(([, rub, now]) => [
+        Number(rub),
+        now !== undefined,
+      ]);
+    };
+    expect(await offered('/account/wallet')).to.deep.equal([1000, 3000, 5000, 10_000].map((rub) => [rub, false]));
+    expect(await offered('/account/wallet?amount=3000')).to.deep.include([3000, true]);
+    const filled = (await payer.get('/account/wallet?amount=3000')).text;
+    expect(filled).to.match(/<input id="amount"[^>]* value="3000"/);
+    expect((await payer.get('/account/wallet?amount=77')).text).to.match(/<input id="amount"[^>]* value=""/);
+  });
+
   it('ignore unknown values in the query', async () => {
     for (const path of [WALLET, '/account/settings', '/account/settings/alerts']) {
       expect((await owner.get(`${path}?done=constructor&payments=x&before=x`)).status, path).to.equal(200);

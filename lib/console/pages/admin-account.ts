@@ -237,7 +237,7 @@ function makeAdjustId(): string {
 async function bookAndAudit(
   visit: UserVisit,
   account: Account,
-  { op, sent }: { readonly op: Extract<Operation, { amount: bigint }>; readonly sent: Form },
+  { op, sent }: { readonly op: Extract<Operation, { kind: 'topup' | 'adjust' }>; readonly sent: Form },
 ): Promise<Answer> {
   const { status } = await bookOperation(visit.services.store, op);
   const isReused = op.kind === 'adjust' && status === 'id_taken';
@@ -245,7 +245,8 @@ async function bookAndAudit(
   if (status !== 'done' && status !== 'exists') {
     return refused(visit, account, { sent, text: describeRefusal(visit, status) });
   }
-  const detail = { rub_micro: `${op.amount}`, status };
+  const why = op.kind === 'adjust' ? { reason: op.reason } : { paymentId: op.paymentId };
+  const detail = { rub_micro: `${op.amount}`, status, ...why };
   await audit(visit, { action: `wallet.${op.kind}`, target: account.id, account: account.id, detail });
   const done = status === 'exists' && op.kind === 'adjust' ? 'corrected' : status;
   return { to: `/admin/accounts/${account.id}?done=${done}` };

@@ -43,7 +43,7 @@ const WORDS = defineWords({
     usersReset: 'Budgets of end users reset',
     perUser: 'per end user',
     models: 'Models',
-    modelsHint: 'Model IDs separated by commas. Leave empty for all models.',
+    modelsHint: 'If none is ticked, the key may use all models.',
     save: 'Save',
     badBudget: 'Enter an amount above zero, such as 500 or 99.50, or leave it empty.',
     badDay: 'Choose a future date, or leave it empty.',
@@ -79,7 +79,7 @@ const WORDS = defineWords({
     usersReset: 'Обновлять бюджеты пользователей',
     perUser: 'на пользователя',
     models: 'Модели',
-    modelsHint: 'Названия через запятую. Оставьте пустым, чтобы разрешить все.',
+    modelsHint: 'Если не отмечена ни одна, ключу доступны все модели.',
     save: 'Сохранить',
     badBudget: 'Введите сумму больше нуля, например 500 или 99,50, или оставьте поле пустым.',
     badDay: 'Выберите дату в будущем или оставьте поле пустым.',
@@ -125,7 +125,7 @@ function showLimits({ format }: OwnerVisit, limits: KeyLimits) {
     users_reset: endUsers?.reset ?? 'month',
     ...showRequestLimits(limits.requests),
     expires: formatExpiryDay(limits),
-    models: models?.join(', ') ?? '',
+    models: models?.toSorted().join(', ') ?? '',
   };
 }
 
@@ -145,7 +145,32 @@ ${select({ name: 'users_reset', label: words.usersReset, chosen: typed('users_re
 ${requestLimitFields(visit, limits.requests ?? {}, { typed, wrong })}
 ${shownField(shown, refused?.sent)}
 ${field({ name: 'expires', label: words.expires, type: 'date', value: typed('expires', shown.expires), hint: words.expiresHint, optional: true, ...wrong('expires') })}
-${field({ name: 'models', label: words.models, value: typed('models', shown.models), hint: words.modelsHint, optional: true, ...wrong('models') })}`;
+${modelChoices(visit, refused ? readModels(refused.sent) : (limits.models ?? []), wrong('models').error)}`;
+}
+
+/** A box for each model on sale, and for the others that the key may use. */
+function modelChoices(
+  { services, language }: OwnerVisit,
+  chosen: readonly string[],
+  error: string | undefined,
+): Html | undefined {
+  const words = WORDS[language];
+  const names = new Set([...services.catalog().models.map(({ id }) => id), ...chosen]);
+  if (names.size === 0) return undefined;
+  const boxes = [...names].map(
+    (name) =>
+      html`<label><input name="models" type="checkbox" value="${name}"${chosen.includes(name) && html` checked`}> ${name}</label>`,
+  );
+  return html`<fieldset aria-describedby="models-hint"><legend>${words.models}</legend>
+<p class="hint" id="models-hint">${words.modelsHint}</p>
+${error !== undefined && html`<p class="error" role="alert">${error}</p>`}
+<div class="ticks">${boxes}</div></fieldset>`;
+}
+
+/** Boxes that are ticked, or names with commas between them. */
+function readModels(sent: Form): readonly string[] {
+  const names = sent.all('models').flatMap((text) => text.split(','));
+  return names.map((name) => name.trim()).filter((name) => name !== '');
 }
 
 function formatExpiryDay({ expiresAt, zone }: KeyLimits): string {
@@ -154,7 +179,11 @@ function formatExpiryDay({ expiresAt, zone }: KeyLimits): string {
 
 /** The limits of a submitted form, or the first wrong field; `before` are the current limits. */
 export function readLimits(visit: OwnerVisit, form: Form, before: KeyLimits): RequestedLimits | LimitProblem {
-  const sent = reopenForm(form, showLimits(visit, before));
+  const models = readModels(form).toSorted().join(', ');
+  const sent = reopenForm(
+    { ...form, text: (name) => (name === 'models' ? models : form.text(name)) },
+    showLimits(visit, before),
+  );
   const words = WORDS[visit.language];
   const budget = sent.text('budget');
   const reset = sent.text('reset') || 'none';
@@ -171,20 +200,19 @@ export function readLimits(visit: OwnerVisit, form: Form, before: KeyLimits): Re
   // An expiry that a rotation has set is not at the start of its day.
   const expiresAt =
     day === formatExpiryDay(before) ? before.expiresAt : wall === null ? null : findMoment(wall, before.zone);
-  const names = sent
+  const named = sent
     .text('models')
-    .split(',')
-    .map((name) => name.trim());
-  const named = names.filter((name) => name !== '');
+    .split(', ')
+    .filter((name) => name !== '');
   const { byName } = visit.services.catalog();
   const unknown = named.filter((name) => !byName.has(name) && !before.models?.includes(name));
   if (unknown.length > 0) return { field: 'models', text: words.unknown(unknown.join(', ')) };
-  const models = named.map((name) => byName.get(name)?.id ?? name);
+  const ids = named.map((name) => byName.get(name)?.id ?? name);
   const limits = {
     budget: most,
     reset: found,
     expiresAt,
-    models: models.length === 0 ? null : models,
+    models: ids.length === 0 ? null : ids,
     endUsers,
     requests,
   };

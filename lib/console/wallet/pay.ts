@@ -27,6 +27,7 @@ const WORDS = defineWords({
     first: (minimum: string) => `The first payment must be at least ${minimum}.`,
     record: 'Record a payment',
     amount: 'Amount (RUB)',
+    presets: 'Usual amounts',
     least: (least: string) => `At least ${least}.`,
     method: 'Payment method',
     pay: 'Pay',
@@ -41,6 +42,7 @@ const WORDS = defineWords({
     first: (minimum: string) => `Первый платёж — не меньше ${minimum}.`,
     record: 'Зачислить платёж',
     amount: 'Сумма, ₽',
+    presets: 'Частые суммы',
     least: (least: string) => `Не меньше ${least}.`,
     method: 'Способ оплаты',
     pay: 'Оплатить',
@@ -81,11 +83,30 @@ export async function paySection(visit: OwnerVisit, rejected?: PayProblem): Prom
 <p>${words.off(account.id)}${least >= FIRST_TOPUP_MINIMUM && ` ${words.first(format.rub(least))}`}${signedIn.user.operator && html` <a href="/admin/accounts/${account.id}">${words.record}</a>`}</p>`;
   const canSaveCard = options.some(({ open }) => open.provider.charge);
   const fields = html`<input type="hidden" name="change" value="pay">
-${field({ name: 'amount', label: words.amount, value: rejected?.sent.text('amount') ?? '', inputmode: 'decimal', hint: words.least(format.rub(least)), error: rejected?.problem, autofocus: rejected !== undefined })}
+${field({ name: 'amount', label: words.amount, value: rejected?.sent.text('amount') ?? readPreset(visit) ?? '', inputmode: 'decimal', hint: words.least(format.rub(least)), error: rejected?.problem, autofocus: rejected !== undefined })}
 ${methodField(visit, options, rejected?.sent.text('method'))}
 ${canSaveCard && checkbox({ name: 'save', label: consentText(language, 'save_method'), checked: rejected?.sent.has('save') ?? false })}`;
-  return html`<h2>${words.title}</h2>
+  return html`<h2 id="pay">${words.title}</h2>
+${presetLinks(visit)}
 ${form(visit, { action: linkTo(visit, '/account/wallet'), fields, button: words.pay })}`;
+}
+
+/** In roubles, for those who have no sum in mind. */
+const PRESETS = [1000, 3000, 5000, 10_000];
+
+function readPreset({ query }: OwnerVisit): string | undefined {
+  return PRESETS.map(String).find((rub) => rub === query.get('amount'));
+}
+
+/** Each fills in the form. */
+function presetLinks(visit: OwnerVisit): Html {
+  const chosen = readPreset(visit);
+  const items = PRESETS.map((rub) => {
+    const here = `${rub}` === chosen && html` aria-current="true"`;
+    const to = linkTo(visit, `/account/wallet?amount=${rub}`);
+    return html`<li><a href="${to}#pay"${here}>${visit.format.rubAxis(rub)}</a></li>`;
+  });
+  return html`<nav class="ranges" aria-label="${WORDS[visit.language].presets}"><ul>${items}</ul></nav>`;
 }
 
 function methodField(

@@ -137,7 +137,9 @@ describe('the pages of accounts', () => {
       expect((await topup('1000', id)).headers.location).to.equal(`${path}?done=${end}`);
       const deed = await lastDeed();
       expect(deed).to.include({ action: 'wallet.topup', target: account.id, account: account.id });
-      expect(JSON.parse(deed?.detail ?? '')).to.deep.equal({ rub_micro: '1000000000', status: end });
+      expect(JSON.parse(deed?.detail ?? '')).to.deep.equal({
+        ...{ rub_micro: '1000000000', status: end, paymentId: id },
+      });
     }
     expect((await topup('1001', id)).text).to.contain('already recorded with another amount');
     expect(await sums()).to.deep.equal({ avail: 1_000_000_000n, topped: 1_000_000_000n, adjusted: 0n });
@@ -166,7 +168,9 @@ describe('the pages of accounts', () => {
     }
     expect(await sums()).to.deep.equal({ avail: 7_000_000n, topped: 0n, adjusted: 7_000_000n });
     const deed = await lastDeed();
-    expect([deed?.action, JSON.parse(deed?.detail ?? '').rub_micro]).to.deep.equal(['wallet.adjust', '-500000']);
+    const { rub_micro, reason } = JSON.parse(deed?.detail ?? '');
+    expect([deed?.action, rub_micro]).to.deep.equal(['wallet.adjust', '-500000']);
+    expect(reason).to.be.a('string').and.to.not.equal('');
   });
 
   it('correct once per form, even if it is sent twice', async () => {
