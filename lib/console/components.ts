@@ -214,6 +214,11 @@ export function shortTime({ format, services }: Visit, at: number): Html {
   return html`<time datetime="${new Date(at).toISOString()}" title="${format.time(at)}">${format.moment(at, services.now())}</time>`;
 }
 
+/** The end of a span on a day that its beginning names. */
+export function shortClock({ format }: Visit, at: number): Html {
+  return html`<time datetime="${new Date(at).toISOString()}" title="${format.time(at)}">${format.moment(at, at)}</time>`;
+}
+
 /** A filter above a list, folded away on a narrow screen, where it would be the whole first screen. */
 export function filterBox(title: string, filter: Html): Html {
   return html`<details class="fold"><summary>${title}</summary>

@@ -43,6 +43,8 @@ export interface Format {
   rub(micro: Micro): string;
   /** Every digit, for receipts. */
   rubExact(micro: Micro): string;
+  /** A change of a wallet in kopecks, with its sign. */
+  rubChange(micro: Micro): string;
   /** For a column of changes: signed, all with the same number of decimals; a dash for zero. */
   rubChanges(micros: readonly Micro[]): readonly string[];
   /** A sum as it is typed into a form. */
@@ -97,6 +99,7 @@ function createFormat(language: Language, timeZone: string): Format {
   };
   const cents = money(CENT_DIGITS, CENT_DIGITS);
   const exact = money(CENT_DIGITS, MICRO_DIGITS);
+  const centChange = money(CENT_DIGITS, CENT_DIGITS, { signDisplay: 'always' });
   const numbers = new Intl.NumberFormat(locale);
   const percents = new Intl.NumberFormat(locale, {
     style: 'percent',
@@ -123,6 +126,7 @@ function createFormat(language: Language, timeZone: string): Format {
   return {
     rub: cents,
     rubExact: exact,
+    rubChange: (micro) => (micro === 0n ? NO_CHANGE : centChange(micro)),
     rubChanges(micros) {
       const digits = Math.max(...micros.map(countDecimals), CENT_DIGITS);
       const change = money(digits, digits, { signDisplay: 'always' });

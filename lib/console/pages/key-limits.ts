@@ -159,12 +159,12 @@ function modelChoices(
   if (names.size === 0) return undefined;
   const boxes = [...names].map(
     (name) =>
-      html`<label><input name="models" type="checkbox" value="${name}"${chosen.includes(name) && html` checked`}> ${name}</label>`,
+      html`<li><label><input name="models" type="checkbox" value="${name}"${chosen.includes(name) && html` checked`}> ${name}</label></li>`,
   );
   return html`<fieldset aria-describedby="models-hint"><legend>${words.models}</legend>
 <p class="hint" id="models-hint">${words.modelsHint}</p>
 ${error !== undefined && html`<p class="error" role="alert">${error}</p>`}
-<div class="ticks">${boxes}</div></fieldset>`;
+<ul class="ticks">${boxes}</ul></fieldset>`;
 }
 
 /** Boxes that are ticked, or names with commas between them. */

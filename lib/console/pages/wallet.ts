@@ -8,14 +8,14 @@ import { fundsRows } from '../funds.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords, findWord } from '../language.ts';
 import { type Page, page } from '../page.ts';
-import { linkTo, type OwnerVisit } from '../visit.ts';
+import { linkTo, mayVisit, type OwnerVisit } from '../visit.ts';
 import { type AutoProblem, autoSection, changeAuto, endAuto } from '../wallet/auto.ts';
 import { bonusSection, redeemByForm } from '../wallet/bonuses.ts';
 import { cardsSection, listCards, removeCard } from '../wallet/cards.ts';
 import { historySection } from '../wallet/history.ts';
 import { orderPage, redirectToOwnAccount } from '../wallet/order.ts';
 import { type PayProblem, paySection, startPayment } from '../wallet/pay.ts';
-import { entriesTitle, entryTable, foldEntries } from './entry-table.ts';
+import { entriesTitle, entryTable, foldDays, foldEntries } from './entry-table.ts';
 
 const WORDS = defineWords({
   en: {
@@ -58,7 +58,7 @@ const WORDS = defineWords({
   },
 });
 
-const PER_PAGE = 50;
+const PER_PAGE = 200;
 
 export const wallet = page({
   path: '/account/wallet',
@@ -107,6 +107,7 @@ async function walletPage(visit: OwnerVisit, state: PageState = {}): Promise<Pag
   if (!found) throw fault('internal', {}, new Error(`account ${account.id} has no wallet`));
   const last = entries.length === PER_PAGE ? entries.at(-1) : undefined;
   const done = findWord(words.done, query.get('done'));
+  const days = { linkToDay: (day: string) => linkToCalls(visit, day) };
   const body = html`${done !== undefined && message('done', done)}
 ${found.playMoney && services.isReal() && message('error', words.play)}
 ${balances(visit, found)}
@@ -117,11 +118,17 @@ ${await bonusSection(visit, found)}
 ${cardsSection(visit, cards)}
 ${await historySection(visit)}
 <h2>${entriesTitle(visit)}</h2>
-${entries.length === 0 ? html`<p>${words.none}</p>` : entryTable(visit, foldEntries(entries))}
+${entries.length === 0 ? html`<p>${words.none}</p>` : entryTable(visit, foldDays(foldEntries(entries), visit.zone), days)}
 ${await archivedNote(visit)}
 ${last && html`<p><a href="${linkTo(visit, `/account/wallet?before=${last.seq}`)}" rel="next">${words.older}</a></p>`}
 <p><a href="${linkTo(visit, '/account/statement')}">${words.statement}</a></p>`;
   return { title: words.title, body };
+}
+
+/** Those who do not see calls are led to the sums of the day. */
+function linkToCalls(visit: OwnerVisit, day: string): string {
+  const list = mayVisit(visit, '/account/calls') ? '/account/calls' : '/account/usage';
+  return linkTo(visit, `${list}?from=${day}&to=${day}`);
 }
 
 function balances(visit: OwnerVisit, wallet: Wallet): Html {
