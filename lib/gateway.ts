@@ -160,7 +160,7 @@ async function compose(config: Config, foundation: Foundation): Promise<Gateway>
   const http = openHttp(config, { sandbox, isReal, sharesPort: isMember, headersTimeoutMs: timings.headersTimeoutMs });
   const publicUrl = () => resolvePublicUrl(config, http.server);
   const metrics = await openGatewayMetrics(config, { log, isMember, catalog, http });
-  reportRequests(http, { log, metrics, throttle, onRequestEnd });
+  const refusals = reportRequests(http, { store, log, metrics, throttle, onRequestEnd });
 
   const { limiter, onPeers } = openLimiter(store, member);
   const media = openMedia(config, { store, publicUrl, metrics, limits: timings.fetchLimits });
@@ -228,7 +228,7 @@ async function compose(config: Config, foundation: Foundation): Promise<Gateway>
     await http.close(() => endCalls(calls, config.drainMs));
     videos.engine.stop();
     await endLedger(ledger, log);
-    await closeAll([parser.close, owner.stop, holders.close, catalog.close, store.close], log);
+    await closeAll([parser.close, owner.stop, holders.close, refusals.close, catalog.close, store.close], log);
     await metrics?.close();
   }
 
@@ -372,9 +372,7 @@ function openServices(config: Config, parts: ServiceParts, { bodyLimits = {}, ke
   };
 }
 
-interface HolderParts extends Pick<Foundation, 'store' | 'log'> {
-  readonly ttlMs: number | undefined;
-}
+type HolderParts = Pick<Foundation, 'store' | 'log'> & { readonly ttlMs: number | undefined };
 
 function openHolders({ keyPrefix }: Config, { store, log, ttlMs }: HolderParts): Holders {
   const onFlushError = (err: unknown) => log.warn({ err }, 'could not write the usage counters of keys');

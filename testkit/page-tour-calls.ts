@@ -1,4 +1,8 @@
-// The stops of a tour at the pages that help to make calls, connecting programs and the playground, and at the statement.
+// The stops of a tour at the pages that help to make calls, connecting programs and the playground, and at the statement; and
+// refused calls.
+import { HOUR_MS } from '../lib/base/durations.ts';
+import type { Refusal } from '../lib/store/ports/refusals.ts';
+import type { TestGateway } from './gateway.ts';
 
 type At<Stop> = (route: string, name: string, more?: More) => Stop;
 interface More {
@@ -22,4 +26,12 @@ export function listCallingStops<Stop>(at: At<Stop>, job: string): readonly Stop
     at(play, 'playground-image', { path: `${play}?kind=image`, does: [['button[value=send]', true]] }),
     at(`${play}/video`, 'playground-film', { path: `${play}/video?id=${job}` }),
   ];
+}
+
+/** Counts them in the store at once, where a gateway takes some seconds. */
+export function refuseCalls({ store }: TestGateway, whose: Pick<Refusal, 'account' | 'key'>): Promise<void> {
+  const lastAt = Date.now();
+  const hour = lastAt - (lastAt % HOUR_MS);
+  const message = 'Unknown model `gpt-9`. See GET /api/v1/models for the list.';
+  return store.refusals.add([{ ...whose, hour, lastAt, code: 'unknown_model', status: 400, count: 12, message }]);
 }

@@ -12,7 +12,7 @@ import { createUserRemoval } from '../lib/users/user-removal.ts';
 import { send, until } from './client.ts';
 import type { TestAccount, TestGateway } from './gateway.ts';
 import { giveBonuses } from './page-tour-bonuses.ts';
-import { listCallingStops } from './page-tour-calls.ts';
+import { listCallingStops, refuseCalls } from './page-tour-calls.ts';
 import { listCatalogStops } from './page-tour-catalog.ts';
 import {
   listManagementStops,
@@ -96,6 +96,7 @@ export async function makeBusy(test: TestGateway, email: string): Promise<Busy> 
   await send(`${test.url}/api/v1/images/generations`, { key, body: drawn });
   const alert = { change: 'wishes', threshold: '500', budgets: 'yes', webhook: 'https://example.com/hook' };
   await owner.submit('/account/settings/alerts', alert);
+  await refuseCalls(test, { account: account.id, key: keys.fresh });
   const colleague = await inviteColleague(test, account, owner);
   return { account, owner, payments, calls, keys, colleague };
 }
@@ -216,6 +217,7 @@ function ownerStops({
     at('/account/usage.csv', 'usage-csv'),
     at('/account/calls', 'calls'),
     at('/account/calls', 'calls-none', { path: '/account/calls?model=nothing' }),
+    at('/account/calls/refused', 'calls-refused'),
     at('/account/calls.csv', 'calls-csv'),
     at('/account/calls/{id}', 'call', { path: `/account/calls/${calls.text}` }),
     at('/account/calls/{id}', 'call-failed', { path: `/account/calls/${calls.failed}` }),
@@ -267,6 +269,7 @@ function operatorStops({
       ],
     }),
     at('/admin/accounts/{id}/calls', 'account-calls', { path: `/admin/accounts/${account}/calls` }),
+    at('/admin/accounts/{id}/refused', 'account-refused', { path: `/admin/accounts/${account}/refused` }),
     at('/admin/accounts/{id}', 'account', { path: `/admin/accounts/${account}` }),
     at('/admin/accounts/{id}', 'account-link', {
       path: `/admin/accounts/${account}`,

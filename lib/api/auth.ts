@@ -49,10 +49,10 @@ interface Admission extends AuthOptions {
 async function admit(request: Request, holder: KeyHolder, admission: Admission): Promise<void> {
   const { holders, limiter, throttle, rule } = admission;
   const state = getRequestState(request);
+  Object.assign(state.notes, { account: holder.account, key: holder.id });
   refuseExpired(holder.limits);
   refuseAddress(holder, () => findClientAddress(request));
   holders.countUse(holder.id);
-  Object.assign(state.notes, { account: holder.account, key: holder.id });
   const waitMs = rule ? throttle.computeWaitMs(holder.id) : 0;
   if (waitMs > 0) {
     state.notes.cooldown_ms = Math.round(waitMs);

@@ -34,6 +34,7 @@ export const ACCESS = {
   '/account/usage.csv': EVERYBODY,
   '/account/calls': CALLERS,
   '/account/calls.csv': CALLERS,
+  '/account/calls/refused': CALLERS,
   '/account/calls/{id}': CALLERS,
   '/account/models': CALLERS,
   '/account/playground': CALLERS,

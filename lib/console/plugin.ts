@@ -44,6 +44,7 @@ import { overview } from './pages/overview.ts';
 import { papers } from './pages/papers.ts';
 import { invitation, people } from './pages/people.ts';
 import { playground, playgroundText, playgroundVideo } from './pages/playground.ts';
+import { adminRefusedRequests, refusedRequests } from './pages/refused-requests.ts';
 import { register } from './pages/register.ts';
 import { exportData, settings } from './pages/settings.ts';
 import { reset, setup } from './pages/setup.ts';
@@ -86,6 +87,7 @@ export const PAGES: readonly PageRoutes[] = [
   usageCsv,
   calls,
   callsCsv,
+  refusedRequests,
   call,
   models,
   playground,
@@ -104,6 +106,7 @@ export const PAGES: readonly PageRoutes[] = [
   adminAccounts,
   adminAccount,
   adminAccountCalls,
+  adminRefusedRequests,
   adminAccountPapers,
   adminAct,
   adminCalls,

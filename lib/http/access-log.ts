@@ -22,10 +22,12 @@ export interface FinishedRequest {
   /** Bytes received on the connection after the request's head. */
   readonly bytes: number;
   readonly notes: Notes;
+  /** Of the error that was sent to the client, if any. */
+  readonly message?: string;
 }
 
 /** Without what tells it from others of its kind. */
-export type CountedRequest = Omit<FinishedRequest, 'id'>;
+export type CountedRequest = Omit<FinishedRequest, 'id' | 'message'>;
 
 /** A proxy asks every second: answers that are fine would fill the log in two days. */
 const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
@@ -99,9 +101,9 @@ class RequestLine implements LogLine {
   }
 
   #write(facts: Pick<FinishedRequest, 'status' | 'ms' | 'aborted'>, bytes: number): void {
-    const { id, notes, address } = this.#state;
+    const { id, notes, address, message } = this.#state;
     const { method, path, route } = nameRequest(this.#request);
-    this.#onRequestEnd?.({ id, method, route, ...facts, bytes, notes });
+    this.#onRequestEnd?.({ id, method, route, ...facts, bytes, notes, ...(message !== undefined && { message }) });
     const line = { request_id: id, method, path, ...facts, address, ...notes };
     if (notes.err !== undefined) this.#log.error(line, 'request');
     else if (PROBES.has(route) && facts.status === 200) this.#log.debug(line, 'request');

@@ -67,7 +67,9 @@ function errorReply(request: Request, h: ResponseToolkit): ResponseObject {
 /** Records in the log line the fault that is sent to the client. */
 export function noteFault(request: Request, reason: Fault): void {
   const { data } = reason;
-  const { notes } = getRequestState(request);
+  const state = getRequestState(request);
+  const { notes } = state;
+  state.message = reason.message;
   Object.assign(notes, describeRefusal(reason));
   // Not for upstream errors: their text may quote a prompt, and is logged at `debug` only. A client's mistake is no
   // failure of ours.

@@ -19,6 +19,8 @@ export interface RequestState {
   /** Fields of the log line. */
   readonly notes: Notes;
   readonly startedAt: number;
+  /** Of the error that was sent to the client, if any. */
+  message?: string;
   /** The running call, until its money is settled; set by `LiveCalls`. */
   call?: LiveCall | undefined;
   /** Total time spent waiting for the store; bounded per request. */

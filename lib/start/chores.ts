@@ -35,6 +35,7 @@ export function createChores({ store, log, metrics, more }: ChoreParts): Chore {
   const idempotencyCleaner = createCleaner({ expiring: store.idempotency, onError: onKeysError });
   const runs = { clean: (now: number, limit: number) => store.ledger.removeRuns(now - 2 * RUN_MS, limit) };
   const onRunsError = (err: unknown) => log.warn({ err }, 'could not remove the budgets of earlier runs');
+  const onRefusalsError = (err: unknown) => log.warn({ err }, 'could not remove the counts of refused requests');
   const onRepliesError = (err: unknown) => log.warn({ err }, 'could not remove expired replies of the management API');
   const replyCleaner = createCleaner({ expiring: store.management, onError: onRepliesError });
   const cleaners = [
@@ -42,6 +43,7 @@ export function createChores({ store, log, metrics, more }: ChoreParts): Chore {
     idempotencyCleaner,
     replyCleaner,
     createCleaner({ expiring: runs, onError: onRunsError }),
+    createCleaner({ expiring: store.refusals, onError: onRefusalsError }),
   ];
   const onGrantsError = (err: unknown, wallet?: string) =>
     log.warn({ err, wallet }, 'could not end grants or give those of the month');

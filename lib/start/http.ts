@@ -1,5 +1,7 @@
-// Opens the HTTP server of the gateway, and reports every finished request to the log, the metrics and the throttle.
+// Opens the HTTP server of the gateway, and reports every finished request to the log, the metrics, the throttle and the
+// counts of refused requests.
 
+import { createRefusalCounter, type RefusalCounter } from '../accounts/refusal-counter.ts';
 import { styleAt as apiFaceAt } from '../api/response-styles.ts';
 import type { Throttle } from '../api/throttle.ts';
 import type { Config } from '../config.ts';
@@ -11,6 +13,7 @@ import type { Log } from '../http/log.ts';
 import { onPreResponse, onRequest } from '../http/reply.ts';
 import { createHttp, type Http } from '../http/server.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { Store } from '../store/store.ts';
 
 interface ServerTerms extends SandboxState {
   /** Other workers of this start listen on the same port. */
@@ -35,21 +38,35 @@ export function openHttp(config: ServerConfig, { sharesPort, headersTimeoutMs, .
   });
 }
 
+/** Of a key of an account: nobody could be shown others. */
+function noteRefusal(
+  { note }: Pick<RefusalCounter, 'note'>,
+  { status, message, notes: { account, key, fault: code } }: FinishedRequest,
+): void {
+  if (status < 400 || status >= 500 || code === undefined || message === undefined) return;
+  if (typeof account === 'string' && typeof key === 'string') note({ account, key, code, status, message });
+}
+
 interface RequestReports {
+  readonly store: Pick<Store, 'refusals'>;
   readonly log: Log;
   readonly metrics: Pick<Metrics, 'onBadHttp' | 'onRequestEnd'> | undefined;
   readonly throttle: Pick<Throttle, 'noteEnd'>;
   readonly onRequestEnd: ((request: FinishedRequest) => void) | undefined;
 }
 
-export function reportRequests({ server, onBadHttp }: Http, reports: RequestReports): void {
-  const { log, metrics, throttle } = reports;
+/** Returns the counter of refused requests, which must be closed before the store. */
+export function reportRequests({ server, onBadHttp }: Http, reports: RequestReports): RefusalCounter {
+  const { store, log, metrics, throttle } = reports;
+  const onError = (err: unknown) => log.warn({ err }, 'could not count refused requests');
+  const refusals = createRefusalCounter({ store: store.refusals, onError });
   onBadHttp((refusal) => {
     metrics?.onBadHttp(refusal);
     log.info(refusal, 'not an HTTP request');
   });
   const onRequestEnd = (finished: FinishedRequest) => {
     throttle.noteEnd(finished);
+    noteRefusal(refusals, finished);
     metrics?.onRequestEnd(finished);
     reports.onRequestEnd?.(finished);
   };
@@ -60,4 +77,5 @@ export function reportRequests({ server, onBadHttp }: Http, reports: RequestRepo
     return onRequest(request, h);
   });
   server.ext('onPreResponse', onPreResponse);
+  return refusals;
 }

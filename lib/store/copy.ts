@@ -108,6 +108,8 @@ const COPY_STEPS: { readonly [Name in PortName]: Step | null } = {
     await copyArchives(from, to);
     return {};
   },
+  // They are kept for a week only, to find out why a program gets no answers.
+  refusals: null,
   // Users sign in again.
   sessions: null,
   auditLog: async ({ from, to }) => {

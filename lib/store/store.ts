@@ -19,6 +19,7 @@ import type { PaperStore } from './ports/papers.ts';
 import type { PaymentStore } from './ports/payments.ts';
 import type { PromoStore } from './ports/promos.ts';
 import type { RateStore } from './ports/rates.ts';
+import type { RefusalStore } from './ports/refusals.ts';
 import type { SessionStore } from './ports/sessions.ts';
 import type { SettingStore } from './ports/settings.ts';
 import type { UsageStore } from './ports/usage.ts';
@@ -46,6 +47,7 @@ export interface StorePorts {
   readonly alerts: AlertStore;
   readonly idempotency: IdempotencyStore;
   readonly rates: RateStore;
+  readonly refusals: RefusalStore;
   readonly promos: PromoStore;
   readonly papers: PaperStore;
   readonly catalogVersions: CatalogVersionStore;

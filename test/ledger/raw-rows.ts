@@ -24,7 +24,7 @@ export interface Raw {
 /** Tables without money: users, alerts, files, stored replies, and the audit itself. */
 const OTHERS = [
   ...['users', 'sessions', 'signins', 'links', 'attempts', 'devices', 'former_users', 'audit_log'],
-  ...['counters', 'media', 'checkpoints', 'alerts', 'alarms', 'repeats', 'notices'],
+  ...['counters', 'media', 'checkpoints', 'alerts', 'alarms', 'repeats', 'notices', 'refusals'],
 ];
 const isOfMoney = (table: string) => !OTHERS.includes(table.split('.')[0] as string);
 

@@ -37,7 +37,7 @@ const FILE: OldStore = {
     withFile(url, (db) => {
       db.exec("DELETE FROM service_sums WHERE grain = 'week'");
       changeChecks(db, 'service_sums', [[" OR grain = 'week'", '']]);
-      db.exec(`DROP TABLE usage_weeks; ALTER TABLE usage_hours DROP COLUMN tokens_audio;
+      db.exec(`DROP TABLE refusals; DROP TABLE usage_weeks; ALTER TABLE usage_hours DROP COLUMN tokens_audio;
         ALTER TABLE usage_days DROP COLUMN tokens_audio;
         PRAGMA user_version = ${SQLITE_STEPS.indexOf(sqlite.allowServiceWeeks)}`);
     }),

@@ -101,7 +101,7 @@ const FILE: OldStore = {
       if (grain === 'week') while (FILL_TABLE.day(db));
       else db.exec('DROP TABLE usage_days');
       if (grain === 'week') db.exec('ALTER TABLE usage_days DROP COLUMN tokens_audio');
-      db.exec(`DROP TABLE usage_weeks; ALTER TABLE usage_hours DROP COLUMN tokens_audio;
+      db.exec(`DROP TABLE refusals; DROP TABLE usage_weeks; ALTER TABLE usage_hours DROP COLUMN tokens_audio;
         PRAGMA user_version = ${findTableSteps(grain).make}; COMMIT`);
     }),
   begin: (url, { grain }) =>

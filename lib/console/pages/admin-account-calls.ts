@@ -58,7 +58,7 @@ ${await archivedNote(visit)}`;
 });
 
 /** The pages of a customer show what the owner sees, in the days of the account. */
-async function openCustomer(visit: UserVisit): Promise<OwnerVisit> {
+export async function openCustomer(visit: UserVisit): Promise<OwnerVisit> {
   const { services, request, language, signedIn } = visit;
   const account = await services.store.accounts.get(String(request.params.id));
   if (!account) throw fault('not_found');

@@ -67,6 +67,7 @@ const WORDS = defineWords({
     suspendedPerson: 'This user is suspended.',
     payments: 'Payments',
     papers: 'Documents',
+    refusedRequests: 'Refused requests',
     badAmount: 'Enter an amount in RUB, such as 1500 or 1500.50.',
     badText: 'A field is empty or too long.',
     badEmail: 'Enter a valid email address.',
@@ -121,6 +122,7 @@ const WORDS = defineWords({
     suspendedPerson: 'Доступ этого пользователя приостановлен.',
     payments: 'Платежи',
     papers: 'Документы',
+    refusedRequests: 'Отклонённые запросы',
     badAmount: 'Введите сумму в рублях, например 1500 или 1500,50.',
     badText: 'Поле пустое или слишком длинное.',
     badEmail: 'Введите корректный адрес почты.',
@@ -309,7 +311,7 @@ ${link !== undefined && message('done', html`${words.link}<br><code class="key" 
 ${(done === 'done' || done === 'exists' || done === 'corrected') && message('done', words[done])}
 ${wallet && balances(visit, account, wallet)}
 ${playLeft !== undefined && playForms(visit, account, playLeft)}
-<p><a href="/admin/payments?account=${account.id}">${words.payments}</a> · <a href="/admin/accounts/${account.id}/papers">${words.papers}</a></p>
+<p><a href="/admin/payments?account=${account.id}">${words.payments}</a> · <a href="/admin/accounts/${account.id}/papers">${words.papers}</a> · <a href="/admin/accounts/${account.id}/refused">${words.refusedRequests}</a></p>
 ${await noteForm(visit, account)}
 ${await customerUsage(visit, account.id)}
 ${await accessSections(visit, account)}

@@ -24,7 +24,9 @@ const WORDS = defineWords({
     title: 'Calls',
     find: 'Find by request ID',
     none: 'No calls match.',
-    noCharge: 'No charge has this ID. Requests refused before they start (400, 401, 402, 403, 429) are not listed.',
+    noCharge:
+      'No charge has this ID. Requests refused before they start (400, 401, 402, 403, 429) are not listed here.',
+    refused: 'Refused requests',
     all: 'Show all calls',
     never: 'This account has not made any calls yet.',
     ownNever: (days: number) => `You have not made any calls in the last ${days} days.`,
@@ -42,6 +44,7 @@ const WORDS = defineWords({
     find: 'Найти по ID запроса',
     none: 'Таких запросов нет.',
     noCharge: 'Списания с таким ID нет. Запросы, отклонённые до начала (400, 401, 402, 403, 429), сюда не попадают.',
+    refused: 'Отклонённые запросы',
     all: 'Показать все запросы',
     never: 'В этом аккаунте ещё не было запросов.',
     ownNever: (days: number) => `За последние ${days} дней ваших запросов не было.`,
@@ -94,6 +97,7 @@ ${
 <p>${older && html`<a href="${older}" rel="next">${words.older}</a> · `}<a href="${csv}" download>${words.csv}</a></p>`
 }
 ${found.rest && furtherLinks(visit, found.rest)}
+<p><a href="${linkTo(visit, '/account/calls/refused')}">${words.refused}</a></p>
 ${await archivedNote(visit)}`;
     return { title: words.title, body };
   },

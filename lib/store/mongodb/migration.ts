@@ -14,6 +14,7 @@ import { MANAGEMENT_KEYS, MANAGEMENT_REPLIES } from './management-schema.ts';
 import { PAPERS } from './paper-schema.ts';
 import { PROMO_COLLECTIONS } from './promo-schema.ts';
 import { RATES } from './rate-schema.ts';
+import { REFUSALS } from './refusal-schema.ts';
 import {
   addAllowance,
   addCreator,
@@ -143,6 +144,7 @@ export const MIGRATIONS: readonly Migration[] = [
   (db, signal) => makeCollection(db, USAGE_WEEKS, signal),
   fillUsageWeeks,
   addUsageOfAudio,
+  (db, signal) => makeCollection(db, REFUSALS, signal),
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

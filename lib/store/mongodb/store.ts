@@ -30,6 +30,7 @@ import { paperStore } from './papers.ts';
 import { paymentStore } from './payments.ts';
 import { promoStore } from './promos.ts';
 import { rateStore } from './rates.ts';
+import { refusalStore } from './refusals.ts';
 import { settingStore } from './settings.ts';
 import { signinStore } from './signins.ts';
 import { createTransactions } from './transaction.ts';
@@ -95,6 +96,7 @@ function createStore(connection: Connection, sessions: TransactionSessions): Omi
     alerts: alertStore(connection),
     idempotency: idempotencyStore(connection),
     rates: rateStore(connection),
+    refusals: refusalStore(connection),
     promos: promoStore(connection, transactions),
     papers: paperStore(connection, transactions),
     catalogVersions: catalogVersionStore(connection),

@@ -22,6 +22,7 @@ import { paperReads, paperWrites } from './papers.ts';
 import { paymentReads, paymentWrites } from './payments.ts';
 import { promoReads, promoWrites } from './promos.ts';
 import { rateReads, rateWrites } from './rates.ts';
+import { refusalReads, refusalWrites } from './refusals.ts';
 import { sessionReads, sessionWrites } from './sessions.ts';
 import { settingReads, settingWrites } from './settings.ts';
 import type { PortReads, PortWrites, ThreadPorts } from './thread-ports.ts';
@@ -87,6 +88,7 @@ function openWriter(options: ConnectionOptions) {
     alerts: () => alertWrites(connection),
     idempotency: () => idempotencyWrites(connection),
     rates: () => rateWrites(connection),
+    refusals: () => refusalWrites(connection),
     promos: () => promoWrites(connection),
     papers: () => paperWrites(connection),
     catalogVersions: () => catalogVersionWrites(connection),
@@ -120,6 +122,7 @@ function openReader(options: ConnectionOptions) {
     alerts: () => alertReads(db),
     idempotency: () => idempotencyReads(db),
     rates: () => rateReads(db),
+    refusals: () => refusalReads(db),
     promos: () => promoReads(db),
     papers: () => paperReads(db),
     catalogVersions: () => catalogVersionReads(db),

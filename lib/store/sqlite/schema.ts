@@ -11,6 +11,7 @@ import { PAYMENT_TABLES } from './payment-schema.ts';
 import { addMembers, DEVICE_TABLE, FORMER_USER_TABLE, TELEGRAM_COLUMN, TERMS_MARKS } from './people-schema.ts';
 import { PROMO_TABLES } from './promo-schema.ts';
 import { RATE_TABLE } from './rate-schema.ts';
+import { REFUSAL_TABLE } from './refusal-schema.ts';
 import { addStatusesAndMarks } from './status-schema.ts';
 import {
   allowServiceWeeks,
@@ -422,9 +423,10 @@ export const MIGRATIONS: readonly Migration[] = [
   USAGE_WEEKS_TABLE,
   fillUsageWeeks,
   USAGE_OF_AUDIO,
+  REFUSAL_TABLE,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** From this version on, rows can be read without a migration. */
-export const READABLE_SINCE = MIGRATIONS.indexOf(USAGE_OF_AUDIO) + 1;
+export const READABLE_SINCE = MIGRATIONS.indexOf(REFUSAL_TABLE) + 1;

@@ -35,6 +35,7 @@ import { peopleContract } from './people.ts';
 import { processContract } from './processes.ts';
 import { promoContract } from './promos.ts';
 import { rateContract } from './rates.ts';
+import { refusalContract } from './refusals.ts';
 import { settingContract } from './settings.ts';
 import { signinContract } from './signins.ts';
 import { usageContract } from './usage.ts';
@@ -66,6 +67,7 @@ const WITHOUT_MONEY: Readonly<Record<string, (context: StoreContext) => void>> =
   owners: ownerContract,
   settings: settingContract,
   rates: rateContract,
+  refusals: refusalContract,
   papers: paperContract,
   'catalog versions': catalogVersionContract,
   management: managementContract,

@@ -86,6 +86,8 @@ const INDEXES: Readonly<Record<string, Document>> = {
   'audit_log of_account': { key: { account: 1, _id: -1 } },
   'alarms of_account': { key: { account: 1, subject: 1 } },
   'rates of_currency': { key: { currency: 1, seq: 1 } },
+  'refusals by_hour': { key: { hour: 1 } },
+  'refusals of_account': { key: { account: 1, hour: -1, lastAt: -1 } },
   'links of_account': { key: { account: 1 }, partialFilterExpression: { account: { $type: 'string' } } },
   'accounts by_price_list': { key: { priceList: 1 }, partialFilterExpression: { priceList: { $type: 'string' } } },
   'accounts by_allowance': { key: { allowance: 1 }, partialFilterExpression: { allowance: { $gt: 0 } } },

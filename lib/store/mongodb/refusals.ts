@@ -1,0 +1,41 @@
+// Refused requests in the MongoDB store. The id of a row is its account, hour, key and code.
+import { REFUSALS_KEPT_MS, type RefusalStore } from '../ports/refusals.ts';
+import { call, MAJORITY, read, send } from './call.ts';
+import type { Connection } from './connection.ts';
+import type { Row } from './rows.ts';
+
+export function refusalStore({ db }: Connection): RefusalStore {
+  const refusals = db.collection<Row>('refusals');
+  return {
+    async add(list) {
+      if (list.length === 0) return;
+      const updates = list.map(({ account, hour, key, code, count, lastAt, status, message }) => ({
+        q: { _id: `${account} ${hour} ${key} ${code}` },
+        u: { $inc: { count }, $max: { lastAt }, $set: { account, hour, key, code, status, message } },
+        upsert: true,
+      }));
+      const command = { update: 'refusals', updates, ordered: false, ...MAJORITY };
+      await call({ repeatable: false }, (signal) => send(db, command, { signal }));
+    },
+    async list(account, { keys, limit }) {
+      const filter = { account, ...(keys && { key: { $in: [...keys] } }) };
+      const sort = { hour: -1, lastAt: -1 } as const;
+      const rows = await read((signal) => refusals.find(filter, { signal }).sort(sort).limit(limit).toArray());
+      return rows.map(({ hour, key, code, count, lastAt, status, message }) => {
+        const numbers = { hour: Number(hour), count: Number(count), lastAt: Number(lastAt), status: Number(status) };
+        return { account, key, code, message, ...numbers };
+      });
+    },
+    async clean(now, limit) {
+      const filter = { hour: { $lt: now - REFUSALS_KEPT_MS } };
+      const options = { projection: { _id: 1 }, limit } as const;
+      const rows = await read((signal) => refusals.find(filter, { ...options, signal }).toArray());
+      if (rows.length === 0) return 0;
+      const deletes = [{ q: { _id: { $in: rows.map(({ _id }) => _id) } }, limit: 0 }];
+      const { n } = await call({ repeatable: true }, (signal) =>
+        send(db, { delete: 'refusals', deletes, ...MAJORITY }, { signal }),
+      );
+      return n;
+    },
+  };
+}

@@ -1,0 +1,38 @@
+// Refused requests in the SQLite store.
+import type { DatabaseSync } from 'node:sqlite';
+import { REFUSALS_KEPT_MS, type Refusal, type RefusalStore } from '../ports/refusals.ts';
+import type { Connection } from './connection.ts';
+import type { PortReads, PortWrites } from './thread-ports.ts';
+
+export function refusalWrites({ db, write }: Connection): PortWrites<'refusals'> {
+  const add = db.prepare(
+    `INSERT INTO refusals (account, hour, key, code, count, last_at, status, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (account, hour, key, code) DO UPDATE SET count = count + excluded.count,
+      last_at = max(last_at, excluded.last_at), status = excluded.status, message = excluded.message`,
+  );
+  const clean = db.prepare(
+    `DELETE FROM refusals WHERE (account, hour, key, code) IN (
+      SELECT account, hour, key, code FROM refusals INDEXED BY refusals_by_hour WHERE hour < ? LIMIT ?)`,
+  );
+  return {
+    add: (refusals: readonly Refusal[]): void =>
+      write(() => {
+        for (const { account, hour, key, code, count, lastAt, status, message } of refusals)
+          add.run(account, hour, key, code, count, lastAt, status, message);
+      }),
+    clean: (now: number, limit: number): number =>
+      write(() => Number(clean.run(now - REFUSALS_KEPT_MS, limit).changes)),
+  };
+}
+
+export function refusalReads(db: DatabaseSync): PortReads<'refusals'> {
+  const list = db.prepare(
+    `SELECT account, hour, key, code, count, last_at AS lastAt, status, message FROM refusals
+    WHERE account = ?1 AND (?2 IS NULL OR key IN (SELECT value FROM json_each(?2)))
+    ORDER BY hour DESC, last_at DESC LIMIT ?3`,
+  );
+  return {
+    list: (account: string, { keys, limit }: Parameters<RefusalStore['list']>[1]): Refusal[] =>
+      list.all(account, keys ? JSON.stringify(keys) : null, limit).map((row) => ({ ...row }) as unknown as Refusal),
+  };
+}
