@@ -55,7 +55,7 @@ describe('compactions', () => {
     { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'I read it.' }] },
     { type: 'function_call', call_id: 'call_1', name: 'read', arguments: '{}' },
     { type: 'function_call_output', call_id: 'call_1', output: 'const a = 1;' },
-    { id: 'msg_5', role: 'user', content: 'Mind the types.' },
+    { id: 'msg_5', status: 'incomplete', role: 'user', content: 'Mind the types.' },
   ];
 
   it('keep the messages of the user beside a summary, and are billed like an answer', async () => {
@@ -72,8 +72,10 @@ describe('compactions', () => {
     const ids = output.map(({ id }: Json) => id);
     expect(ids.slice(0, 2)).to.deep.equal([`msg_${ids[2].slice(4)}_0`, 'msg_5']);
     const kept = output.slice(0, 2).map(({ id: _id, ...item }: Json) => item);
-    const status = 'completed';
-    expect(kept).to.deep.equal([HISTORY[1], user('Mind the types.')].map((item) => ({ ...item, status })));
+    expect(kept).to.deep.equal([
+      { ...HISTORY[1], status: 'completed' },
+      { ...user('Mind the types.'), status: 'incomplete' },
+    ]);
     expect(output.slice(2).map(({ type }: Json) => type)).to.deep.equal(['compaction']);
     expect(output[2].id).to.match(/^cmp_/);
     expect(usage).to.include({ input_tokens: 1000, output_tokens: 200 });
@@ -109,6 +111,7 @@ describe('compactions', () => {
       const response = stream ? events.at(-1).response : reply.json;
       expect(response).to.include({ object: 'response', status: 'completed' });
       expect(response.output.map(({ type }: Json) => type)).to.deep.equal(['compaction']);
+      expect(response.usage).to.include({ input_tokens: 1000, output_tokens: 200 });
       expect(askedLast()).to.include({ tool_choice: 'none' }).and.to.not.have.any.keys('response_format', 'stop');
       if (stream) {
         const types = 'created in_progress output_item.added output_item.done completed'.split(' ');

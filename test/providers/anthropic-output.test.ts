@@ -14,7 +14,7 @@ const on = (effort: 'minimal' | 'low' | 'high' | 'max', budgetTokens?: number): 
   effort,
   ...(budgetTokens !== undefined && { budgetTokens }),
 });
-const off = (effort: 'low' | 'medium' | 'high' | 'max'): Reasoning => ({ mode: 'off', effort });
+const off = (effort: 'low' | 'medium' | 'high' | 'xhigh' | 'max'): Reasoning => ({ mode: 'off', effort });
 const AFTER_A_CALL: readonly TextMessage[] = [
   ...HELLO.messages,
   { role: 'assistant', content: [{ type: 'tool-call', id: 'a', name: 'look', json: '{}' }] },
@@ -54,6 +54,7 @@ describe('anthropic: form of the answer and thinking', () => {
     [{ reasoning: off('high') }, { thinkingOff: 'low' }, { config: { effort: 'low' } }],
     [{ reasoning: off('low') }, {}, { thinking: { type: 'disabled' }, config: { effort: 'low' } }],
     [{ reasoning: off('max') }, {}, { thinking: { type: 'disabled' }, config: { effort: 'high' } }],
+    [{ reasoning: off('xhigh') }, {}, { thinking: { type: 'disabled' }, config: { effort: 'high' } }],
     [
       { reasoning: off('medium') },
       { thinkingOff: 'between_tools' },

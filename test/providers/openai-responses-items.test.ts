@@ -67,6 +67,7 @@ describe('openai-responses: items', () => {
     [{ mayReason: true, reasoning: { mode: 'off' } }, { off: 'low' }, { reasoning: { effort: 'low' } }],
     [{ reasoning: { mode: 'on', effort: 'minimal' } }, {}, { reasoning: { effort: 'minimal' } }],
     [{ reasoning: { mode: 'on', effort: 'minimal' } }, { off: 'low' }, { reasoning: { effort: 'low' } }],
+    [{ reasoning: { mode: 'on', effort: 'high' } }, { off: 'low' }, { reasoning: { effort: 'high' } }],
     [{ mayReason: true, reasoning: { mode: 'auto' } }, {}, { include: STATE }],
     [
       { mayReason: true, reasoning: { mode: 'auto', display: 'summarized' } },

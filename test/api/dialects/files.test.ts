@@ -6,6 +6,7 @@ import { isFault } from '../../../lib/base/faults.ts';
 type Block = Parameters<typeof readAttachment>[0];
 
 const PDF = Buffer.from('%PDF-1.7\n');
+const BINARY = Buffer.from([...PDF, 0xff, 0xfe, 0xe2]);
 const WORDS = Buffer.from('words');
 const base64 = (bytes: Buffer) => bytes.toString('base64');
 const uri = (mediaType: string, bytes: Buffer) => `data:${mediaType};base64,${base64(bytes)}`;
@@ -76,6 +77,19 @@ const RIGHT: Readonly<Record<string, readonly [block: Block, read: object]>> = {
     document({ type: 'base64', media_type: 'text/plain; charset="koi8-r"', data: base64(Buffer.from([0xf0])) }),
     { ...plain(Buffer.from('П')), mediaType: 'text/plain; charset="koi8-r"' },
   ],
+  'a file of text in UTF-16 that is named, which UTF-8 could be, too': [
+    file({ file_data: uri('text/plain;charset=utf-16le', Buffer.from('Hi', 'utf16le')) }),
+    plain(Buffer.from('Hi')),
+  ],
+  'a file of text with one byte of a beginning of UTF-16': [
+    file({ file_data: uri('text/plain;charset=windows-1252', Buffer.from([0x61, 0xfe])) }),
+    plain(Buffer.from('aþ')),
+  ],
+  'a file of text with the other': [
+    file({ file_data: uri('text/plain;charset=windows-1252', Buffer.from([0xfe, 0x61])) }),
+    plain(Buffer.from('þa')),
+  ],
+  'a document that is no text, byte by byte': [document({ ...IN_BASE64, data: base64(BINARY) }), pdf(BINARY)],
   'a recording by a data URI': [file({ file_data: uri('audio/wav', WORDS), filename: 'a.wav' }), sound('audio/wav')],
   'a bare file by its beginning': [file({ file_data: base64(PDF), filename: 'a.txt' }), { ...pdf(), name: 'a.txt' }],
   'a bare file of an unknown kind': [
