@@ -77,6 +77,7 @@ describe('transforms of an embedder', () => {
     const log = createLog({ level: 'silent', keyPrefix: config.keyPrefix });
     for (const [options, says] of [
       [{ transforms: [{ push: () => [] }] }, '`transforms` must be a list of functions'],
+      [{ transforms: () => ({ push: () => [] }) }, '`transforms` must be a list of functions'],
       [{ transform: [createShouter] }, 'there is no "transform"'],
     ] as const) {
       const error: unknown = await createGateway(config, log, options as object).catch((thrown: unknown) => thrown);

@@ -54,6 +54,14 @@ describe('estimate of input', () => {
     expect(await tokensOf([], { messages: [{ role: 'user', content }] })).to.equal(4);
   });
 
+  it('counts what vendors add for their own tools, and images of earlier answers', async () => {
+    const list = [{ name: 'bash', isPredefined: true }, { name: 'edit', isPredefined: true }, { name: 'own' }];
+    const tools = { list, choice: 'auto', text: '' } as unknown as NonNullable<TextRequest['tools']>;
+    expect(await tokensOf([], { tools })).to.equal(2000);
+    expect(await tokensOf([], { images: 1, answerImages: 2 })).to.equal(3000);
+    expect(await bufferedOf([], { images: 1, answerImages: 2 })).to.equal(3000);
+  });
+
   it('tells counts with images from counts without them by half of the text', async () => {
     expect((await estimateInput(request(['abcdefgh'], { images: 2 }))).images).to.deep.equal({
       tokens: 2000,
@@ -125,7 +133,8 @@ describe('files', () => {
     ['a recording', file('x'.repeat(200), 'audio/mpeg'), 2],
   ] as const) {
     it(`count as little as they show, and are believed to be a hundred pages: ${name}`, async () => {
-      expect(await estimate(content)).to.include({ tokens, tokensHeld: tokens, tokensMax: 3 * 200_000 });
+      const all = { tokens, tokensHeld: tokens, tokensBuffered: tokens, tokensMax: 3 * 200_000 };
+      expect(await estimate(content)).to.include(all);
     });
   }
 

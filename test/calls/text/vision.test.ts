@@ -11,14 +11,18 @@ const model = (id: string, vision = true) =>
 describe('vision models of a call', () => {
   const [small, eye, lens, other] = [model('small', false), model('eye'), model('lens'), model('other')];
 
-  function list(models: readonly string[] | null, { asked = small, beyond = false } = {}): readonly string[] {
-    const catalog = { models: [small, other, eye, lens], vision: [eye, lens], visionBeyondLimits: beyond };
+  function list(
+    models: readonly string[] | null,
+    { asked = small, beyond = false, vision = [eye, lens] } = {},
+  ): readonly string[] {
+    const catalog = { models: [small, other, eye, lens], vision, visionBeyondLimits: beyond };
     return listVisionModels(catalog as unknown as Catalog, asked, { ...NO_LIMITS, models }).map(({ id }) => id);
   }
 
   it('are those of the catalog, in its order, after the requested one', () => {
     expect(list(null)).to.deep.equal(['eye', 'lens']);
     expect(list(null, { asked: lens })).to.deep.equal(['lens', 'eye']);
+    expect(list(null, { vision: [] })).to.deep.equal([]);
   });
 
   it('are those that the key names, or others that see', () => {
