@@ -23,6 +23,7 @@ describe('lists of models on the catalog page', () => {
       routes: [{ upstream: 'up', model: `up-${id}`, cost: { currency: 'RUB', input: cost, output: cost } }],
     });
     const models = [...catalog.models, text('cheap', '10'), text('seeing', '100', { vision: true, aliases: ['eye'] })];
+    models.push(...Array.from({ length: 18 }, (_, at) => text(`also-${at}`, '10')));
     const smart = { lite: 'model-a', standard: 'model-a', heavy: 'model-a' };
     test = await startGateway({ catalog: { ...catalog, models, smart }, env: { SECRETS_KEY: 'ab'.repeat(32) } });
     operator = await setUpOperator(test);
@@ -61,6 +62,9 @@ describe('lists of models on the catalog page', () => {
       expect([refused.status, refused.field], list).to.deep.equal([400, list]);
       expect(refused.text).to.contain(why);
     }
+    const names = Array.from({ length: 18 }, (_, at) => `also-${at}`);
+    const many = await set({ 'smart.lite': ['model-a', 'cheap', 'seeing', ...names].join(', ') });
+    expect(many.text).to.contain('A list has at most 20 models.');
     expect(await part()).to.deep.equal({});
   });
 
@@ -72,7 +76,12 @@ describe('lists of models on the catalog page', () => {
     const [entry] = await test.store.auditLog.page({ limit: 1 });
     expect(entry).to.include({ action: 'model_lists.change', target: '' });
     expect(plain((await operator.get('/admin/audit')).text)).to.contain('changed the models for smart');
-    expect(plain((await operator.get(CATALOG)).text)).to.contain('smart.lite : none → cheap, model-a');
+    const page = (await operator.get(CATALOG)).text;
+    expect(plain(page)).to.contain('smart.lite : none → cheap, model-a');
+    // What the files have stays out of the form.
+    expect(page)
+      .to.match(/name="smart.lite"[^>]*value="cheap, model-a"/)
+      .and.to.match(/name="smart.heavy"[^>]*value=""/);
   });
 
   it('are shown first where models would be sold below what answers to images cost', async () => {

@@ -133,6 +133,11 @@ describe('routes of models that the catalog has', () => {
     expect((await operator.submit('/admin/upstreams/vendor-one', { change: 'remove', seen })).status).to.equal(303);
     expect((await part()).overrides).to.deep.equal({ 'gpt-z': { price: { markup: '3.00' } } });
     expect((await add('vendor-two', 'gpt-z', { join: 'yes' })).status).to.equal(303);
+    // A model of a file needs none of the pages.
+    expect((await operator.get(`${CATALOG}/model?id=gpt-z`)).text).to.contain('name="drop-0"');
+    const dropped = await change('gpt-z', { ...wish, 'drop-0': 'yes' });
+    expect(dropped.status, plain(dropped.text)).to.equal(303);
+    expect((await part()).overrides).to.deep.equal({ 'gpt-z': { price: { markup: '3.00' } } });
     const page = await operator.get(`${CATALOG}/model?id=gpt-z`);
     expect((await go(page.text, `${CATALOG}/model?id=gpt-z`, { step: 'reset' })).status).to.equal(303);
     expect(await part()).to.not.have.property('overrides');
