@@ -104,9 +104,9 @@ function presetLinks(visit: OwnerVisit): Html {
   const items = PRESETS.map((rub) => {
     const here = `${rub}` === chosen && html` aria-current="true"`;
     const to = linkTo(visit, `/account/wallet?amount=${rub}`);
-    return html`<li><a href="${to}#pay"${here}>${visit.format.rubAxis(rub)}</a></li>`;
+    return html`<a class="button quiet" href="${to}#pay"${here}>${visit.format.rubAxis(rub)}</a>`;
   });
-  return html`<nav class="ranges" aria-label="${WORDS[visit.language].presets}"><ul>${items}</ul></nav>`;
+  return html`<nav class="buttons" aria-label="${WORDS[visit.language].presets}">${items}</nav>`;
 }
 
 function methodField(
