@@ -82,8 +82,11 @@ export function createThrottle(now: () => number = () => performance.now()): Thr
 }
 
 const NO_ROOM = new Set<unknown>(['no_room', 'no_room_for_answer']);
+/** Found before the body is read. Who has a stolen key must not slow down its owner, who calls from an allowed address. */
+const NOT_ADMITTED = new Set<unknown>(['expired_key', 'address_not_allowed']);
 
 /** Ends that the client caused: a mistake, no money, too much at once, or a disconnect before the call. */
 function isRefusal(status: number, { fault }: FinishedRequest['notes']): boolean {
+  if (NOT_ADMITTED.has(fault)) return false;
   return (status >= 400 && status < 500) || status === 0 || NO_ROOM.has(fault);
 }

@@ -42,6 +42,8 @@ describe('throttle', () => {
     ['a client that leaves before its call begins', 0, { ending: 'gone' }, true],
     ['a body without room', 503, { fault: 'no_room' }, true],
     ['an answer without room', 503, { fault: 'no_room_for_answer' }, true],
+    ['an address from which the key may not be used', 403, { fault: 'address_not_allowed' }, false],
+    ['an expired key', 401, { fault: 'expired_key' }, false],
     ['a store that is away', 503, { fault: 'store_unavailable' }, false],
     ['a failed upstream', 502, { fault: 'upstream_failed', charged_micro: '0' }, false],
     ['a client that leaves a running call', 0, { ending: 'gone', charged_micro: '0' }, false],
