@@ -167,6 +167,20 @@ describe('the start page of an operator', () => {
       .and.to.match(/>₽1\.00<\/td><td[^>]*>₽0\.00</);
   });
 
+  it('adds all upstreams up where there are several, and leads to customers whose balance runs out', async () => {
+    const page = await text('/admin');
+    expect(page).not.to.contain('>All</a>');
+    expect(page).to.contain('<a href="/admin/accounts?filter=low">Whose balance runs out within a week</a>');
+    const { id } = await test.account();
+    const [chargeId, at] = [newId('req'), Date.now()];
+    const attempts = [newAttempt({ at, upstream: 'other' })];
+    await applied(test.store, reserve(id, { chargeId, at }), settle(id, chargeId, { at, attempts }));
+    await foldUsage(test.store, id);
+    const row = /<tr[^>]*><td[^>]*><a href="([^"]+)">All<\/a><\/td>(.*?)<\/tr>/.exec(await text('/admin'));
+    expect(row?.[2]?.replace(/<[^>]+>/g, ' ')).to.match(/^ 4 +100% +50% /);
+    expect(row?.[1]).to.match(/^\/admin\/calls\?from=[^&]+&amp;to=[^&]+$/);
+  });
+
   it('is not for owners', async () => {
     const owner = await setUpOwner(test, wallet);
     for (const path of ['/admin', '/admin/calls']) expect((await owner.get(path)).status).to.equal(404);

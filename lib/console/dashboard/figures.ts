@@ -155,21 +155,28 @@ export function listFailures(rows: readonly ServiceRow[]): readonly FailureSum[]
   return [...sums.values()].sort((one, other) => other.failed - one.failed).slice(0, TOP);
 }
 
+export const NO_UPSTREAM_SUM: UpstreamSum = { upstream: '', attempts: 0, faults: 0, cost: 0n, first: NO_TIMES };
+
+/** Under the name of the first. */
+export function addUpstreamSums(one: UpstreamSum, other: UpstreamSum): UpstreamSum {
+  return {
+    upstream: one.upstream,
+    attempts: one.attempts + other.attempts,
+    faults: one.faults + other.faults,
+    cost: one.cost + other.cost,
+    first: addTimes(one.first, other.first),
+  };
+}
+
 /** By attempts, the busiest first. */
 export function listUpstreams(rows: readonly ServiceRow[]): readonly UpstreamSum[] {
   const sums = new Map<string, UpstreamSum>();
   for (const { name, attempts, cost, first } of rows) {
     const { upstream, ending } = parseRouteName(name);
     if (upstream === '' || attempts === 0) continue;
-    const sum = sums.get(upstream) ?? { upstream, attempts: 0, faults: 0, cost: 0n, first: NO_TIMES };
+    const sum = sums.get(upstream) ?? { ...NO_UPSTREAM_SUM, upstream };
     const isFault = FAULT_ENDINGS.some((fault) => fault === ending);
-    sums.set(upstream, {
-      upstream,
-      attempts: sum.attempts + attempts,
-      faults: sum.faults + (isFault ? attempts : 0),
-      cost: sum.cost + cost,
-      first: addTimes(sum.first, first),
-    });
+    sums.set(upstream, addUpstreamSums(sum, { upstream, attempts, faults: isFault ? attempts : 0, cost, first }));
   }
   return [...sums.values()].sort((one, other) => other.attempts - one.attempts);
 }

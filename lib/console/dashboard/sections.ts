@@ -13,7 +13,14 @@ import { formatPageDate } from '../language.ts';
 import { attemptWords } from '../pages/attempt-table.ts';
 import { isCurrent, nameSlots, type TimeSlot } from '../time-slots.ts';
 import type { UserVisit } from '../visit.ts';
-import type { DashboardFigures, DashboardRange, FailureSum, UpstreamSum } from './figures.ts';
+import {
+  addUpstreamSums,
+  type DashboardFigures,
+  type DashboardRange,
+  type FailureSum,
+  NO_UPSTREAM_SUM,
+  type UpstreamSum,
+} from './figures.ts';
 import { markUnpriced, unpricedNote } from './unpriced.ts';
 import { DASHBOARD_WORDS as WORDS } from './words.ts';
 
@@ -155,7 +162,7 @@ function toColumns(titles: readonly string[]) {
 export function upstreamTable(visit: UserVisit, { upstreams, upstreamsSince }: DashboardFigures): Html {
   const { language, format, services } = visit;
   const words = WORDS[language];
-  const all = upstreams.reduce((sum, { attempts }) => sum + attempts, 0);
+  const all = upstreams.reduce(addUpstreamSums, { ...NO_UPSTREAM_SUM, upstream: words.allUpstreams });
   const span = { from: upstreamsSince, to: upstreamsSince + 2 * HOUR_MS };
   const first = ({ first: times }: UpstreamSum) => {
     const [p50, p95] = [0.5, 0.95].map((share) => estimatePercentile(times, share));
@@ -163,19 +170,21 @@ export function upstreamTable(visit: UserVisit, { upstreams, upstreamsSince }: D
       ? ''
       : words.seconds(formatSeconds(visit, p50), formatSeconds(visit, p95));
   };
-  const rows = upstreams.map((sum) => [
-    html`<a href="${linkToCalls(visit, span, { upstream: sum.upstream })}">${sum.upstream}</a>`,
+  const row = (sum: UpstreamSum, filter: Filter) => [
+    html`<a href="${linkToCalls(visit, span, filter)}">${sum.upstream}</a>`,
     format.number(sum.attempts),
-    format.percent(sum.attempts / all),
-    html`<a href="${linkToCalls(visit, span, { upstream: sum.upstream, faults: 'yes' })}">${format.percent(sum.faults / sum.attempts)}</a>`,
+    format.percent(sum.attempts / all.attempts),
+    html`<a href="${linkToCalls(visit, span, { ...filter, faults: 'yes' })}">${format.percent(sum.faults / sum.attempts)}</a>`,
     first(sum),
-  ]);
+  ];
+  const rows = upstreams.map((sum) => row(sum, { upstream: sum.upstream }));
+  const total = upstreams.length > 1 ? [row(all, {})] : [];
   const silent = services.upstreams().filter((each) => !upstreams.some(({ upstream }) => upstream === each.upstream));
   const idle = silent.map(({ upstream }) => [upstream, words.idle, '', '', '']);
   const titles = [words.upstream, words.attempts, words.attemptShare, words.faults, words.first];
   return html`<h2><a href="/admin/upstreams">${words.upstreams}</a></h2>
 <p class="hint">${words.upstreamsSince(format.time(upstreamsSince))}</p>
-${table(words.upstreams, toColumns(titles), [...rows, ...idle])}`;
+${table(words.upstreams, toColumns(titles), [...rows, ...total, ...idle])}`;
 }
 
 function formatSeconds({ format }: UserVisit, ms: number): string {
@@ -208,11 +217,12 @@ export function largest(visit: UserVisit, range: DashboardRange, figures: Dashbo
     rows: readonly (readonly (Html | string)[])[],
     columns: readonly string[],
     none: string,
+    more?: Html,
   ) =>
     html`<section><h2>${title}</h2>
-${rows.length === 0 ? html`<p>${none}</p>` : table(title, toColumns([name, ...columns]), rows)}</section>`;
+${rows.length === 0 ? html`<p>${none}</p>` : table(title, toColumns([name, ...columns]), rows)}${more}</section>`;
   return html`<div class="columns">
-${section(words.accounts, words.account, ofAccounts, titles, words.noCalls)}
+${section(words.accounts, words.account, ofAccounts, titles, words.noCalls, html`<p><a href="/admin/accounts?filter=low">${words.lowAccounts}</a></p>`)}
 ${section(words.models, words.model, ofModels, titles, words.noCalls)}
 ${section(words.failures, words.reason, ofFailures, [words.count], words.noFailures)}</div>`;
 }
