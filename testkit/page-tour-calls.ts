@@ -18,6 +18,7 @@ export function listCallingStops<Stop>(at: At<Stop>, job: string): readonly Stop
     at('/account/connect', 'connect', { path: '/account/connect?client=cherry-studio' }),
     at('/account/statement', 'statement'),
     at('/account/statement.csv', 'statement-csv'),
+    at('/account/payments.csv', 'payments-csv'),
     at(play, 'playground-text'),
     at(play, 'playground-image', { path: `${play}?kind=image` }),
     at(play, 'playground-embedding', { path: `${play}?kind=embedding` }),

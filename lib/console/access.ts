@@ -28,6 +28,7 @@ export const ACCESS = {
   '/account/papers': PAYERS,
   '/account/papers/acts/{month}': PAYERS,
   '/account/papers/invoices/{id}': PAYERS,
+  '/account/payments.csv': PAYERS,
   '/account/statement': PAYERS,
   '/account/statement.csv': PAYERS,
   '/account/usage': EVERYBODY,

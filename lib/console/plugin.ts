@@ -42,6 +42,7 @@ import { handOver, leave, member, removeMember } from './pages/member.ts';
 import { models } from './pages/models.ts';
 import { overview } from './pages/overview.ts';
 import { papers } from './pages/papers.ts';
+import { paymentsCsv } from './pages/payments.ts';
 import { invitation, people } from './pages/people.ts';
 import { playground, playgroundText, playgroundVideo } from './pages/playground.ts';
 import { adminRefusedRequests, refusedRequests } from './pages/refused-requests.ts';
@@ -80,6 +81,7 @@ export const PAGES: readonly PageRoutes[] = [
   receipt,
   statement,
   statementCsv,
+  paymentsCsv,
   papers,
   invoice,
   act,

@@ -72,10 +72,12 @@ export async function readStatement(
   return undefined;
 }
 
-function sumMoved({ topped, adjusted, granted = 0n }: Wallet): Micro {
+/** What came and went otherwise than by calls. */
+export function sumMoved({ topped, adjusted, granted = 0n }: Pick<Wallet, 'topped' | 'adjusted' | 'granted'>): Micro {
   return topped + adjusted + granted;
 }
 
-function toMovement({ at, kind, topped, adjusted, granted = 0n, note }: Entry): Movement {
-  return { at, kind, amount: topped + adjusted + granted, note };
+function toMovement(entry: Entry): Movement {
+  const { at, kind, note } = entry;
+  return { at, kind, amount: sumMoved(entry), note };
 }

@@ -44,6 +44,7 @@ const WORDS = defineWords({
     archived: (day: string) =>
       `Calls before ${day} have been archived, so this month has no statement here. Ask the operator for it.`,
     csv: 'Download CSV',
+    payments: 'Payments of the month as CSV',
     print: 'To get a PDF, print this page and choose “Save as PDF”.',
     wallet: 'Back to the wallet',
     id: 'ID',
@@ -76,6 +77,7 @@ const WORDS = defineWords({
     archived: (day: string) =>
       `Запросы до ${day} перенесены в архив, поэтому выписки за этот месяц здесь нет. Запросите её у оператора.`,
     csv: 'Скачать CSV',
+    payments: 'Платежи за месяц в CSV',
     print: 'Чтобы сохранить выписку в PDF, откройте печать этой страницы и выберите «Сохранить как PDF».',
     wallet: 'Вернуться в кошелёк',
     id: 'Номер',
@@ -92,7 +94,7 @@ export const statement = page({
   who: 'account',
   async get(visit) {
     const words = WORDS[visit.language];
-    const span = readSpan(visit);
+    const span = readMonthSpan(visit);
     const archived = await findLatestArchiveDate(visit.services.store, visit.account.id);
     const body =
       archived !== undefined && archived > span.from
@@ -111,7 +113,7 @@ export const statementCsv = page({
   isFile: true,
   async get(visit) {
     const words = WORDS[visit.language];
-    const span = readSpan(visit);
+    const span = readMonthSpan(visit);
     const archived = await findLatestArchiveDate(visit.services.store, visit.account.id);
     if (archived !== undefined && archived > span.from) throw fault('not_found');
     const month = await readMonth(visit, span);
@@ -132,7 +134,7 @@ interface MonthSpan {
 }
 
 /** The month of the query, or the current one; months to come count as the current one. */
-function readSpan({ query, services, zone }: OwnerVisit): MonthSpan {
+export function readMonthSpan({ query, services, zone }: OwnerVisit): MonthSpan {
   const current = formatDay(services.now(), zone).slice(0, 7);
   const wanted = query.get('month') ?? '';
   const month = /^20\d{2}-(?:0[1-9]|1[0-2])$/.test(wanted) && wanted <= current ? wanted : current;
@@ -182,6 +184,7 @@ function renderStatement(visit: OwnerVisit, span: MonthSpan, month: Month): Html
   const last = addDays(findNextMonth(span.month), -1);
   const days = [`${span.month}-01`, last].map((day) => format.date(findDayStart(day, zone)));
   const csv = linkTo(visit, `${PATH}.csv?month=${span.month}`);
+  const payments = linkTo(visit, `/account/payments.csv?month=${span.month}`);
   return html`<p>${words.account}: ${account.name} <span class="hint">${words.id} ${account.id}</span><br>
 ${words.period}: ${days.join(' – ')} <span class="hint">${words.zone(zone)}</span></p>
 <h2>${words.summary}</h2>
@@ -190,7 +193,7 @@ ${summaryTable(visit, month.statement)}
 ${movementTable(visit, month.statement)}
 <h2>${words.calls}</h2>
 <section id="models"${usage.behind && html` data-again`}>${usage.behind ? message('done', words.counting) : modelTable(visit, month)}</section>
-<p class="screen"><a href="${csv}" download>${words.csv}</a>. ${words.print}</p>
+<p class="screen"><a href="${csv}" download>${words.csv}</a> · <a href="${payments}" download>${words.payments}</a>. ${words.print}</p>
 <p class="screen"><a href="${linkTo(visit, '/account/wallet')}">${words.wallet}</a></p>`;
 }
 

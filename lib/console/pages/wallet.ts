@@ -35,6 +35,7 @@ const WORDS = defineWords({
     none: 'No entries yet.',
     older: 'Older entries',
     statement: 'Monthly statement',
+    payments: 'All payments as CSV',
     papers: 'Pay by bank transfer: invoices and acts for companies',
   },
   ru: {
@@ -54,6 +55,7 @@ const WORDS = defineWords({
     none: 'Операций пока нет.',
     older: 'Более ранние операции',
     statement: 'Выписка за месяц',
+    payments: 'Все платежи в CSV',
     papers: 'Оплата с расчётного счёта: счета и акты',
   },
 });
@@ -121,7 +123,8 @@ ${await historySection(visit)}
 ${entries.length === 0 ? html`<p>${words.none}</p>` : entryTable(visit, foldDays(foldEntries(entries), visit.zone), days)}
 ${await archivedNote(visit)}
 ${last && html`<p><a href="${linkTo(visit, `/account/wallet?before=${last.seq}`)}" rel="next">${words.older}</a></p>`}
-<p><a href="${linkTo(visit, '/account/statement')}">${words.statement}</a></p>`;
+<p><a href="${linkTo(visit, '/account/statement')}">${words.statement}</a> ·
+<a href="${linkTo(visit, '/account/payments.csv')}" download>${words.payments}</a></p>`;
   return { title: words.title, body };
 }
 
