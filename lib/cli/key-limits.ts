@@ -7,6 +7,7 @@ import { readPayment, readTime } from '../manage/arguments.ts';
 import { REMOVED } from '../manage/removed.ts';
 import type { Session } from '../manage/session.ts';
 import { RESETS } from '../money/key-limits.ts';
+import { warn } from './output.ts';
 import { addRequestLimitOptions } from './request-limits.ts';
 
 /** With `canRemove`, the options also accept the word that removes the limit. */
@@ -63,8 +64,4 @@ async function warnOfUnknown(config: Config, { models }: LimitOptions): Promise<
   } catch (error) {
     warn(`the models were not compared with the catalog: ${error instanceof Error ? error.message : error}`);
   }
-}
-
-function warn(text: string): void {
-  process.stderr.write(`tollgate: warning: ${text}\n`);
 }

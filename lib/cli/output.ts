@@ -15,6 +15,11 @@ export function print(answer: Answer, options: { readonly json: boolean }): void
   if (failed) process.exitCode = 1;
 }
 
+/** For what a command that has made its change could not do besides. */
+export function warn(text: string): void {
+  process.stderr.write(`tollgate: warning: ${withoutControls(text)}\n`);
+}
+
 /** Texts of others, such as the name of a browser, must not control the terminal. */
 export function withoutControls(text: string): string {
   return text.replace(/[^\P{Cc}\n]/gu, '\ufffd');

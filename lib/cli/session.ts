@@ -6,7 +6,7 @@ import type { Answer } from '../manage/answer.ts';
 import type { Session } from '../manage/session.ts';
 import type { OwnOptions } from '../store/open.ts';
 import type { Store, StoreOptions } from '../store/store.ts';
-import { print } from './output.ts';
+import { print, warn } from './output.ts';
 
 /**
  * The action of a command on the store, which must exist unless `opening` says otherwise; the answer names the store.
@@ -21,11 +21,20 @@ export function onStore<Args extends readonly unknown[]>(
     const store = await openOwnStore(config, { inProcess: true, ...opening });
     return answerFrom(store, config, async (session) => {
       const answer = await work(session, ...args);
-      const { recordCommand } = await import('./record-command.ts');
-      await recordCommand(session, command, answer);
+      await recordOrWarn(session, command, answer);
       return answer;
     });
   });
+}
+
+/** Never throws: the change is already made, and a new key is in the answer only. */
+async function recordOrWarn(session: Session, command: Command, answer: Answer): Promise<void> {
+  const { recordCommand } = await import('./record-command.ts');
+  try {
+    await recordCommand(session, command, answer);
+  } catch (error) {
+    warn(`the change is made, but is not in the audit log: ${error instanceof Error ? error.message : error}`);
+  }
 }
 
 const DATABASE_URL = /^(?:sqlite:|mongodb(?:\+srv)?:)/i;

@@ -1,4 +1,5 @@
 // The audit log has a line for every change that is made on the command line.
+import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { readConfig } from '../../lib/config.ts';
 import { openOwnStore } from '../../lib/store/open.ts';
@@ -55,5 +56,14 @@ describe('the audit log of the command line', () => {
   it('has one line of a command that writes its own', async () => {
     await rig.json('grant', 'give', account, '50', '--id', 'one', '--reason', 'a trial');
     expect((await readLines()).map(([action]) => action)).to.deep.equal(['account.create', 'grant.give']);
+  });
+
+  it('does not lose the answer to a change of which it cannot have a line', async () => {
+    const db = new DatabaseSync(rig.databaseUrl.replace('sqlite:', ''));
+    db.exec("CREATE TRIGGER full BEFORE INSERT ON audit_log BEGIN SELECT RAISE(ABORT, 'it is full'); END");
+    db.close();
+    const { code, stdout, stderr } = await rig.run('key', 'issue', account, '--name', 'shop', '--json');
+    expect([code, Object.keys(JSON.parse(stdout))]).to.deep.equal([0, ['key_id', 'key', 'store']]);
+    expect(stderr).to.match(/^tollgate: warning: the change is made, but is not in the audit log: .*it is full.*\n$/);
   });
 });
