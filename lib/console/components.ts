@@ -214,7 +214,7 @@ export function shortTime({ format, services }: Visit, at: number): Html {
   return html`<time datetime="${new Date(at).toISOString()}" title="${format.time(at)}">${format.moment(at, services.now())}</time>`;
 }
 
-/** The end of a span on a day that its beginning names. */
+/** The time of day alone, for the end of a span whose start names the day. */
 export function shortClock({ format }: Visit, at: number): Html {
   return html`<time datetime="${new Date(at).toISOString()}" title="${format.time(at)}">${format.moment(at, at)}</time>`;
 }
@@ -226,7 +226,7 @@ ${filter}</details>`;
 }
 
 /** What is seldom needed; `isOpen` shows it at once, such as a form that was refused. */
-export function foldAway(title: string, body: Html, isOpen: boolean): Html {
+export function foldAway(title: string, body: Html, isOpen = false): Html {
   return html`<details${isOpen && html` open`}><summary>${title}</summary>
 ${body}</details>`;
 }

@@ -1,7 +1,7 @@
 // The customers of the service: found by one text, filtered, and sorted by what they spent in 30 days.
 import { DAY_MS } from '../base/durations.ts';
 import { addDays, findDayStartHour, findHourDay } from '../money/days.ts';
-import type { Micro } from '../money/money.ts';
+import { compareMicro } from '../money/money.ts';
 import type { AccountSummary } from '../store/ports/accounts.ts';
 import type { ServiceRow, ServiceTotals } from '../store/ports/usage.ts';
 import { NO_SERVICE } from '../store/service-sums.ts';
@@ -11,7 +11,7 @@ import { toStoredEmail } from '../users/people.ts';
 import type { CustomerRanks } from './customer-ranks.ts';
 
 export const CUSTOMER_DAYS = 30;
-/** A balance that lasts shorter at the pace of these days is low. */
+/** A balance is low if it lasts less than this at the pace of `CUSTOMER_DAYS`. */
 const LOW_DAYS = 7n;
 const USERS_PER_PAGE = 1000;
 const MATCHES_MAX = 200;
@@ -126,7 +126,6 @@ const FILTERS: Readonly<Record<CustomerFilter, (customer: Customer, now: number)
 type Order = (one: Customer, other: Customer) => number;
 
 const byCreated: Order = (one, other) => other.createdAt - one.createdAt;
-const compareMicro = (one: Micro, other: Micro) => (one === other ? 0 : one > other ? -1 : 1);
 
 const SORTS: Readonly<Record<CustomerSort, Order>> = {
   spent: (one, other) => compareMicro(one.sums.charged, other.sums.charged) || byCreated(one, other),

@@ -26,9 +26,7 @@ export function modelFilterField({ services }: Visit, label: string, value: stri
 <datalist id="models">${options}</datalist>`;
 }
 
-/**
- * Leads from an alias to its model. The calls of the alias itself are those of a former model that had it as its id.
- */
+/** Leads from an alias to its model. The list itself may have calls of a former model whose id was this name. */
 export function aliasNote({ services, language, path, query }: Visit, name: string | undefined): Html | undefined {
   const id = name === undefined ? undefined : services.catalog().byName.get(name)?.id;
   if (name === undefined || id === undefined || id === name) return undefined;

@@ -41,6 +41,11 @@ export function computeShortfall(taken: Micro, avail: Micro): Micro {
   return maxMicro(taken - maxMicro(avail, 0n), 0n);
 }
 
+/** Sorts the highest first. */
+export function compareMicro(one: Micro, other: Micro): number {
+  return one === other ? 0 : one > other ? -1 : 1;
+}
+
 export function minMicro(first: Micro, ...others: readonly Micro[]): Micro {
   // biome-ignore lint/complexity/useMathMinMax: it takes no bigint
   return others.reduce((least, one) => (one < least ? one : least), first);

@@ -14,7 +14,7 @@ const OUTAGE_MS = 900_000;
 const ZONES_APART_DAYS = 2;
 
 /** Why a top-up that cannot be ordered is paused; owners see it. */
-export const CARD_UNUSABLE = 'the card cannot be charged here now';
+export const CARD_UNUSABLE = 'this card cannot be charged now';
 export const AMOUNT_UNUSABLE = 'the payment provider does not take this amount';
 
 /** Why nothing is charged now. */

@@ -38,7 +38,7 @@ export function openHttp(config: ServerConfig, { sharesPort, headersTimeoutMs, .
   });
 }
 
-/** Of a key of an account: nobody could be shown others. */
+/** Counts a client error of a known key; no page could show those of others. */
 function noteRefusal(
   { note }: Pick<RefusalCounter, 'note'>,
   { status, message, notes: { account, key, fault: code } }: FinishedRequest,

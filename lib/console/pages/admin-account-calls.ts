@@ -16,7 +16,7 @@ const WORDS = defineWords({
     title: (name: string) => `Calls: ${name}`,
     none: 'No calls match.',
     older: 'Older calls',
-    back: 'The customer',
+    back: 'Back to the customer',
   },
   ru: {
     title: (name: string) => `Запросы: ${name}`,

@@ -30,7 +30,7 @@ const WORDS = defineWords({
 });
 
 const NAME = 'note';
-/** The note as the form has shown it. */
+/** The note as the form showed it. */
 const BEFORE = 'before';
 
 export async function noteForm(visit: UserVisit, account: Account): Promise<Html> {
@@ -57,9 +57,10 @@ export async function noteForm(visit: UserVisit, account: Account): Promise<Html
 export async function changeNote(visit: UserVisit, { id }: Account, sent: Form): Promise<string | undefined> {
   const words = WORDS[visit.language];
   const { settings } = visit.services.store;
-  const [note, before] = [NAME, BEFORE].map((name) => sent.text(name).replaceAll('\r\n', '\n'));
+  const read = (name: string) => sent.text(name).replaceAll('\r\n', '\n');
+  const [note, before] = [read(NAME), read(BEFORE)];
   const now = await readNote(settings, id);
-  if (note === undefined || note.length > NOTE_LENGTH_MAX) return words.long;
+  if (note.length > NOTE_LENGTH_MAX) return words.long;
   if (before !== now && note !== now) return words.changed(now);
   if (note === now) return undefined;
   await saveNote(settings, id, note);

@@ -382,5 +382,5 @@ ${priceListForm(visit, account)}
 <h2>${words.more}</h2>
 ${foldAway(words.correct, correct, isRefused(visit, { change: 'adjust' }))}
 ${accountLimitsForm(visit, account, limits)}
-${foldAway(isActive ? words.suspend : words.resume, status, false)}`;
+${foldAway(isActive ? words.suspend : words.resume, status)}`;
 }

@@ -7,7 +7,7 @@ import { TEXT_MINIMUM } from '../../money/price.ts';
 import { itemizeTokens } from '../../money/token-receipt.ts';
 import { MOVED_NAME } from '../../money/token-usage.ts';
 import { keyName } from '../charge-query.ts';
-import { definitionList, table } from '../components.ts';
+import { definitionList, foldAway, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { findKeyOwner, readKeyOwners } from '../key-owners.ts';
 import { defineWords } from '../language.ts';
@@ -30,7 +30,7 @@ const WORDS = defineWords({
     member: 'Member',
     kind: 'Type',
     duration: 'Duration',
-    first: 'First fragment after',
+    first: 'Time to first fragment',
     speed: 'Speed',
     attempts: 'Attempts',
     columns: ['No.', 'Provider', 'Ending', 'First fragment', 'Total time'],
@@ -45,7 +45,7 @@ const WORDS = defineWords({
     refunded: 'Refunded',
     state: 'Status',
     held: 'Held',
-    returned: (held: string, returned: string) => `${held}, of which ${returned} came back`,
+    returned: (held: string, returned: string) => `${held}, of which ${returned} was returned`,
     charged: 'Charged',
     granted: 'Including from bonuses',
     sum: 'Price calculation',
@@ -163,8 +163,7 @@ export const call = page({
     ])}
 ${attemptTable(visit, attempts)}
 ${priceCalculation(visit, charge)}
-<details><summary>${entriesTitle(visit)} (${format.number(entries.length)})</summary>
-${entryTable(visit, entries)}</details></section>
+${foldAway(`${entriesTitle(visit)} (${format.number(entries.length)})`, entryTable(visit, entries))}</section>
 <p><a href="${linkTo(visit, '/account/calls')}">${words.back}</a></p>`;
     return { title: words.title, body };
   },
@@ -233,8 +232,7 @@ function modelRows({ language }: OwnerVisit, charge: Charge, usage: Usage): read
   const { model_asked: requested = charge.model, model_answered: answered = charge.model } = usage;
   const { smart_tier: tier, smart_signals: signals = '' } = usage;
   const smart = tier === undefined ? [] : [[words.smart, smartWords(language, String(tier), String(signals))] as const];
-  const isOne = requested === charge.model && answered === charge.model;
-  if (isOne) return [[words.model, charge.model], ...smart];
+  if (requested === charge.model && answered === charge.model) return [[words.model, charge.model], ...smart];
   return [
     [words.requested, String(requested)],
     [words.answered, String(answered)],
@@ -251,7 +249,7 @@ export function priceCalculation(visit: Shown, charge: Charge): Html | undefined
   const usage = parseUsage(charge);
   const isByToken = charge.kind === 'text' || charge.kind === 'embedding';
   const lines = isByToken ? tokenLines(visit, charge) : mediaLines(visit, charge, usage);
-  const isTotal = isByToken && itemizeTokens(charge)?.total === charge.charged;
+  const isTotal = itemizeTokens(charge)?.total === charge.charged;
   return html`<h2>${words.sum}</h2>
 <ul>${lines.map((line) => html`<li>${line}</li>`)}${!isTotal && html`<li><strong>${words.charged}: ${format.rubExact(charge.charged)}</strong></li>`}</ul>
 ${listPriceLine(visit, charge)}

@@ -83,7 +83,7 @@ interface EntryTable {
   readonly linkToDay?: (day: string) => string;
 }
 
-/** With every digit; days of calls, which are for an overview, in kopecks. */
+/** In kopecks where it links to days of calls, else with every digit. */
 export function entryTable(
   visit: Visit,
   entries: readonly (Change | DayOfCalls)[],
@@ -92,8 +92,8 @@ export function entryTable(
   const { language, format } = visit;
   const words = WORDS[language];
   const kinds = entryWords(language);
-  const sizes = entries.flatMap(({ avail, held, charged }) => [avail, held, charged]);
-  const changes = linkToDay ? sizes.map(format.rubChange) : format.rubChanges(sizes);
+  const amounts = entries.flatMap(({ avail, held, charged }) => [avail, held, charged]);
+  const changes = linkToDay ? amounts.map(format.rubChange) : format.rubChanges(amounts);
   const width = words.changes.length;
   const nameEntry = (entry: Change | DayOfCalls) => {
     const { kind, note } = entry;

@@ -3,7 +3,7 @@
 import { readUsageSlots, type SlottedUsage } from '../../ledger/usage-slots.ts';
 import { getBudgetKeyId, indexSums } from '../../money/budget.ts';
 import { addDays, findHourDay } from '../../money/days.ts';
-import type { Micro } from '../../money/money.ts';
+import { compareMicro, type Micro } from '../../money/money.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
 import { keyName } from '../charge-query.ts';
 import { message, table } from '../components.ts';
@@ -12,6 +12,7 @@ import { defineWords } from '../language.ts';
 import { listDaySlots, type TimeSlot } from '../time-slots.ts';
 import { linkTo, mayVisit, type OwnerVisit } from '../visit.ts';
 import { limitCells } from './key-limits.ts';
+import { USAGE_RANGE } from './usage.ts';
 import { usageChart } from './usage-explorer.ts';
 
 const WORDS = defineWords({
@@ -19,10 +20,11 @@ const WORDS = defineWords({
     title: 'Charged in 30 days',
     ranges: 'Chart',
     stacks: { model: 'by model', key: 'by key' },
-    unusual: (sum: string, usual: string) => `Yesterday cost unusually much: ${sum}, usually about ${usual} a day.`,
-    most: (model: string, key: string) => `Most of it was ${model}, key ${key}.`,
-    why: 'What was it?',
-    models: (days: number) => `Most charged in ${days} days`,
+    unusual: (sum: string, usual: string) =>
+      `Yesterday was unusually expensive: ${sum}; a usual day costs about ${usual}.`,
+    most: (model: string, key: string) => `Highest cost: model ${model}, key ${key}.`,
+    why: 'See the usage',
+    models: (days: number) => `Models that cost most in ${days} days`,
     keys: 'Keys',
     model: 'Model',
     key: 'Key',
@@ -34,10 +36,10 @@ const WORDS = defineWords({
     title: 'Списано за 30 дней',
     ranges: 'График',
     stacks: { model: 'по моделям', key: 'по ключам' },
-    unusual: (sum: string, usual: string) => `Вчера потрачено необычно много: ${sum}, обычно около ${usual} в день.`,
-    most: (model: string, key: string) => `Больше всего: ${model}, ключ ${key}.`,
+    unusual: (sum: string, usual: string) => `Вчера потрачено необычно много: ${sum}; обычно — около ${usual} в день.`,
+    most: (model: string, key: string) => `Основные расходы: модель ${model}, ключ ${key}.`,
     why: 'Посмотреть',
-    models: (days: number) => `Больше всего за ${days} дней`,
+    models: (days: number) => `Модели с наибольшими расходами за ${days} дней`,
     keys: 'Ключи',
     model: 'Модель',
     key: 'Ключ',
@@ -50,8 +52,7 @@ const WORDS = defineWords({
 const STACKS = ['model', 'key'] as const;
 type Stack = (typeof STACKS)[number];
 
-/** As of the usage page. */
-export const OVERVIEW_DAYS = 30;
+export const OVERVIEW_DAYS = USAGE_RANGE.days;
 const WEEK = 7;
 /** The days before yesterday that say what is usual. */
 const USUAL_DAYS = 14;
@@ -148,9 +149,9 @@ export function unusualBar(visit: OwnerVisit, used: RecentUsage, keys: readonly 
 }
 
 function findMedian(sums: readonly Micro[]): Micro {
-  const sorted = sums.toSorted((one, other) => (one < other ? -1 : one > other ? 1 : 0));
-  const [low = 0n, high = 0n] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
-  return (low + high) / 2n;
+  const sorted = sums.toSorted(compareMicro);
+  const [one = 0n, other = 0n] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
+  return (one + other) / 2n;
 }
 
 function nameKey(keys: readonly KeyRow[], id: string): string {
@@ -198,7 +199,9 @@ function modelTable(
   const words = WORDS[language];
   const total = sums.model.reduce((sum, { week }) => sum + week, 0n);
   if (total === 0n) return undefined;
-  const sorted = sums.model.filter(({ week }) => week > 0n).toSorted((one, other) => (one.week > other.week ? -1 : 1));
+  const sorted = sums.model
+    .filter(({ week }) => week > 0n)
+    .toSorted((one, other) => compareMicro(one.week, other.week));
   const rows = sorted.slice(0, ROWS_MAX).map(({ name, week }) => {
     const query = new URLSearchParams({ from, to, model: name, by: 'key' });
     return [
@@ -244,7 +247,7 @@ ${table(words.keys, [{ title: words.key }, { title: words.charged, number: true 
  * say how long a balance lasts.
  */
 export function sumUsual(days: readonly Micro[]): Micro {
-  const [most = 0n, second = 0n] = days.toSorted((one, other) => (one > other ? -1 : 1));
+  const [most = 0n, second = 0n] = days.toSorted(compareMicro);
   const sum = days.reduce((total, day) => total + day, 0n);
   return second === 0n ? sum : sum - most + second;
 }

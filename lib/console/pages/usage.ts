@@ -26,7 +26,7 @@ import {
 } from './usage-explorer.ts';
 import { nameUnits, USAGE_WORDS as WORDS } from './usage-words.ts';
 
-/** Shared with the overview. */
+/** The overview has the same days. */
 export const USAGE_RANGE = { days: 30, byHours: true } as const;
 /** When a file that was not complete may be requested again. */
 const AGAIN_S = 10;

@@ -64,12 +64,12 @@ describe('the overview of an owner', () => {
     }
   });
 
-  it('says that yesterday was unusually dear, with the model and the key that cost most', async () => {
+  it('says that yesterday was unusually expensive, with the model and the key that cost most', async () => {
     const key = `key_shop${owner.account}`;
     const row = { id: key, account: owner.account, name: 'shop', last4: '9sMB', hash: newId('hash'), createdAt: 1 };
     await pages.faults.real.keys.add(row, 10);
     const unusual = async () =>
-      /Yesterday cost unusually much[\s\S]*?<\/p>/.exec((await owner.get('/account')).text)?.[0];
+      /Yesterday was unusually expensive[\s\S]*?<\/p>/.exec((await owner.get('/account')).text)?.[0];
     for (let day = 2; day <= 15; day += 1) await spend(day % 2 === 0 ? 10n : 20n, day, `usual ${day}`);
     await spend(45n, 1, 'three times the median');
     expect(await unusual()).to.equal(undefined);
@@ -77,7 +77,7 @@ describe('the overview of an owner', () => {
     await spend(60n, 1, 'most', { model: 'dear', key });
     const day = new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);
     expect(await unusual())
-      .to.contain('₽111.00, usually about ₽15.00 a day. Most of it was dear, key shop (…9sMB).')
+      .to.contain('₽111.00; a usual day costs about ₽15.00. Highest cost: model dear, key shop (…9sMB).')
       .and.to.contain(`href="/account/usage?from=${day}&amp;to=${day}&amp;by=model"`);
     expect((await owner.get('/account?lang=ru')).text).to.contain('Вчера потрачено необычно много');
     await owner.get('/account?lang=en');
@@ -96,7 +96,7 @@ describe('the overview of an owner', () => {
     await spend(30n, 6, 'last week', { model: 'cheap' });
     await spend(10n, 0, 'today', { model: 'dear', key: 'key_2' });
     const { text } = await owner.get('/account');
-    const table = text.slice(text.indexOf('<h2>Most charged in 7 days</h2>'), text.indexOf('<h2>Keys</h2>'));
+    const table = text.slice(text.indexOf('<h2>Models that cost most in 7 days</h2>'), text.indexOf('<h2>Keys</h2>'));
     const rows = [...table.matchAll(/by=key">(\w+)<\/a><\/td><td[^>]*>([^<]+)<\/td><td[^>]*>([^<]+)/g)];
     expect(rows.map(([, ...cells]) => cells)).to.deep.equal([
       ['cheap', '₽30.00', '75%'],
@@ -111,7 +111,7 @@ describe('the overview of an owner', () => {
     const byKey = (await owner.get('/account?by=key')).text;
     expect(bars(byKey)).to.deep.equal(bars(text));
     expect(byKey).to.contain('</span>key_2</li>').and.not.to.contain('</span>dear</li>');
-    expect(byKey).to.contain('<h2>Most charged in 7 days</h2>').and.to.contain('₽30.00');
+    expect(byKey).to.contain('<h2>Models that cost most in 7 days</h2>').and.to.contain('₽30.00');
   });
 
   it('counts the failed calls of today', async () => {
