@@ -1,6 +1,7 @@
 // Counts the refused requests of each key in memory, by reason and hour, and adds the counts to the store every few seconds.
 import { HOUR_MS } from '../base/durations.ts';
 import type { Refusal, RefusalStore } from '../store/ports/refusals.ts';
+import { StoreError } from '../store/store.ts';
 
 interface RefusalCounterOptions {
   readonly store: Pick<RefusalStore, 'add'>;
@@ -24,6 +25,8 @@ const FLUSH_MS = 5000;
 const CHARACTERS_MAX = 500;
 /** Counts kept while the store does not answer; what is above them is not counted. */
 const COUNTS_MAX = 10_000;
+/** Added at once: a store takes 16 MB, and has other work. */
+const PART_MAX = 500;
 
 export function createRefusalCounter(options: RefusalCounterOptions): RefusalCounter {
   const { store, flushMs = FLUSH_MS, onError, clock = Date.now } = options;
@@ -57,16 +60,19 @@ export function createRefusalCounter(options: RefusalCounterOptions): RefusalCou
   }
 
   async function flush(): Promise<void> {
-    const sent = [...counts.values()];
-    if (sent.length === 0) return;
+    let left = [...counts.values()];
     counts = new Map();
-    try {
-      await store.add(sent);
-      failing = false;
-    } catch (error) {
-      if (!failing) onError(error);
-      failing = true;
-      for (const refusal of sent) add(refusal);
+    while (left.length > 0) {
+      try {
+        await store.add(left.slice(0, PART_MAX));
+        left = left.slice(PART_MAX);
+        failing = false;
+      } catch (error) {
+        if (!failing) onError(error);
+        failing = true;
+        for (const refusal of isWorthRepeating(error) ? left : left.slice(PART_MAX)) add(refusal);
+        return;
+      }
     }
   }
 
@@ -78,4 +84,9 @@ export function createRefusalCounter(options: RefusalCounterOptions): RefusalCou
   }
 
   return { note, close };
+}
+
+/** What may have been added would count once more with every repeat. */
+function isWorthRepeating(error: unknown): boolean {
+  return !(error instanceof StoreError) || (error.applied === 'no' && error.blames === 'store');
 }

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { createRefusalCounter } from '../../lib/accounts/refusal-counter.ts';
 import { HOUR_MS } from '../../lib/base/durations.ts';
 import type { Refusal } from '../../lib/store/ports/refusals.ts';
+import { StoreError } from '../../lib/store/store.ts';
 
 const HOUR = Date.UTC(2026, 10, 26, 9);
 const REQUEST = { account: 'acc', key: 'key', code: 'no_funds', status: 402, message: 'Top up.' };
@@ -62,12 +63,27 @@ describe('the counter of refused requests', () => {
     expect(rig.added).to.have.length(1);
   });
 
-  it('keeps no more than ten thousand counts', async () => {
+  for (const [what, error] of [
+    ['may have been added', new StoreError('late', 'unknown')],
+    ['the store cannot take', new StoreError('odd', 'no', undefined, 'batch')],
+  ] as const) {
+    it(`does not send again what ${what}, but the rest`, async () => {
+      const { rig, counter } = openCounter();
+      for (let at = 0; at < 501; at += 1) counter.note({ ...REQUEST, key: `key_${at}` });
+      rig.failure = error;
+      while (rig.errors === 0) await new Promise(setImmediate);
+      rig.failure = undefined;
+      await counter.close();
+      expect(rig.added).to.deep.equal([[{ ...REQUEST, key: 'key_500', hour: HOUR, count: 1, lastAt: HOUR + 7 }]]);
+    });
+  }
+
+  it('keeps no more than ten thousand counts, and adds them in parts', async () => {
     const { rig, counter } = openCounter();
     for (let at = 0; at < 10_001; at += 1) counter.note({ ...REQUEST, key: `key_${at}` });
     counter.note({ ...REQUEST, key: 'key_0' });
     await counter.close();
-    const [added = []] = rig.added;
-    expect([added.length, added[0]?.count]).to.deep.equal([10_000, 2]);
+    expect(rig.added.map((part) => part.length)).to.deep.equal(Array(20).fill(500));
+    expect(rig.added[0]?.[0]?.count).to.equal(2);
   });
 });

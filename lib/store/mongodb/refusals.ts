@@ -1,5 +1,6 @@
 // Refused requests in the MongoDB store. The id of a row is its account, hour, key and code.
-import { REFUSALS_KEPT_MS, type RefusalStore } from '../ports/refusals.ts';
+import type { Document } from 'mongodb';
+import { REFUSALS_KEPT_MS, type Refusal, type RefusalStore } from '../ports/refusals.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import type { Row } from './rows.ts';
@@ -9,9 +10,9 @@ export function refusalStore({ db }: Connection): RefusalStore {
   return {
     async add(list) {
       if (list.length === 0) return;
-      const updates = list.map(({ account, hour, key, code, count, lastAt, status, message }) => ({
-        q: { _id: `${account} ${hour} ${key} ${code}` },
-        u: { $inc: { count }, $max: { lastAt }, $set: { account, hour, key, code, status, message } },
+      const updates = list.map((refusal) => ({
+        q: { _id: nameRow(refusal) },
+        u: [{ $set: addTo(refusal) }],
         upsert: true,
       }));
       const command = { update: 'refusals', updates, ordered: false, ...MAJORITY };
@@ -37,5 +38,21 @@ export function refusalStore({ db }: Connection): RefusalStore {
       );
       return n;
     },
+  };
+}
+
+function nameRow({ account, hour, key, code }: Refusal): string {
+  return `${account} ${hour} ${key} ${code}`;
+}
+
+/** The clock of another gateway may be ahead: what it said last stays. */
+function addTo({ account, hour, key, code, count, lastAt, status, message }: Refusal): Document {
+  const isEarlier = { $lt: [lastAt, '$lastAt'] };
+  return {
+    ...{ account, hour, key, code },
+    count: { $add: [{ $ifNull: ['$count', 0] }, count] },
+    lastAt: { $max: ['$lastAt', lastAt] },
+    status: { $cond: [isEarlier, '$status', status] },
+    message: { $cond: [isEarlier, '$message', { $literal: message }] },
   };
 }

@@ -8,7 +8,8 @@ export function refusalWrites({ db, write }: Connection): PortWrites<'refusals'>
   const add = db.prepare(
     `INSERT INTO refusals (account, hour, key, code, count, last_at, status, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (account, hour, key, code) DO UPDATE SET count = count + excluded.count,
-      last_at = max(last_at, excluded.last_at), status = excluded.status, message = excluded.message`,
+      last_at = max(last_at, excluded.last_at), status = iif(excluded.last_at < last_at, status, excluded.status),
+      message = iif(excluded.last_at < last_at, message, excluded.message)`,
   );
   const clean = db.prepare(
     `DELETE FROM refusals WHERE (account, hour, key, code) IN (

@@ -33,6 +33,14 @@ export function refusalContract(context: StoreContext): void {
     ]);
   });
 
+  it('keeps what the latest said where the clocks of gateways differ', async () => {
+    const { refusals } = context.store;
+    const account = newId('acc');
+    await refusals.add([refusal(account, { lastAt: HOUR + 9, message: '$code' })]);
+    await refusals.add([refusal(account, { lastAt: HOUR + 8, status: 400, message: 'Earlier.' })]);
+    expect(await list(account)).to.deep.equal([refusal(account, { count: 2, lastAt: HOUR + 9, message: '$code' })]);
+  });
+
   it('counts what several processes add at once', async () => {
     const account = newId('acc');
     const stores = [context.store, await context.other()];
