@@ -26,7 +26,10 @@ interface WorkOptions {
   readonly onFailure?: ((provider: string, kind: UpstreamFault['kind']) => void) | undefined;
 }
 
-/** Resolves to the payment afterwards; rejects with `StoreError`, or when the signal aborts. */
+/**
+ * Resolves to the payment afterwards, also if its provider failed or took longer than the signal allows; rejects with
+ * `StoreError`, or when the signal aborts for another reason.
+ */
 type Work = (payment: Payment, signal: AbortSignal) => Promise<Payment>;
 
 /** An idempotency key is not sent in the last minutes of its life, because the request takes time. */
@@ -66,7 +69,7 @@ export function createWork({ store, follow: steps, providers, now, log, onFailur
   function nextPollAfterFailure(payment: Payment, kind: UpstreamFault['kind']): number | null {
     const at = now();
     const { phase, credited, createdAt, changedAt } = payment;
-    // While a provider is away for days, it may have been paid or paid back.
+    // While a provider is down for days, the payment may have been made there, or refunded.
     const patienceMs = kind === 'missing' ? DAY_MS : GIVE_UP_MS;
     if (phase === 'succeeded') return at + 5000;
     const asked = parseRefunds(payment).find(({ state }) => state === 'asked');

@@ -167,6 +167,15 @@ function suite(kind: StoreKind): void {
     });
   }
 
+  it('pause an order that cannot start only once its alert is stored', async () => {
+    await stage.store.payments.changeAutoTopup({ ...(await row()), amount: 500n * RUB + 1n });
+    letters.push(async () => Promise.reject(new Error('no mail')));
+    await rejection(topups.checkWallet(stage.wallet));
+    expect((await row()).pausedAt).to.equal(null);
+    await topups.checkAllWallets();
+    expect([(await row()).reason, types()]).to.deep.equal([AMOUNT_UNUSABLE, ['topup.paused']]);
+  });
+
   it('charge once if the bank’s answer is lost or the bank cannot be reached', async () => {
     for (const when of ['before', 'after'] as const) {
       let count = 0;
