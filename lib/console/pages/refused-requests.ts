@@ -18,6 +18,7 @@ const WORDS = defineWords({
     of: (name: string) => `Refused requests: ${name}`,
     hint: 'Requests that were answered with an error before anything was charged, by key, error and hour, for 7 days. The message is the latest one that the program received. Requests without a valid key are not listed: nobody knows whose they are.',
     none: 'No request was refused in the last 7 days.',
+    cut: (rows: string) => `Only the latest ${rows} rows are shown.`,
     latest: 'Latest',
     key: 'Key',
     reason: 'Error',
@@ -30,6 +31,7 @@ const WORDS = defineWords({
     of: (name: string) => `Отклонённые запросы: ${name}`,
     hint: 'Запросы, на которые сервис ответил ошибкой до списания денег, — по ключам, ошибкам и часам. Хранятся 7 дней. Показано последнее сообщение, которое получила программа (по-английски, как в API). Запросы без действующего ключа не показаны: неизвестно, чьи они.',
     none: 'За последние 7 дней отклонённых запросов не было.',
+    cut: (rows: string) => `Показаны только последние ${rows} строк.`,
     latest: 'Последний',
     key: 'Ключ',
     reason: 'Ошибка',
@@ -77,23 +79,26 @@ async function refusalTable(
 ): Promise<Html> {
   const { services, account, ownKeys, language, format } = visit;
   const words = WORDS[language];
-  const refusals = await services.store.refusals.list(account.id, {
-    limit: ROWS_MAX,
+  const found = await services.store.refusals.list(account.id, {
+    limit: ROWS_MAX + 1,
     ...(ownKeys && { keys: ownKeys }),
   });
-  if (refusals.length === 0) return html`<p>${words.none}</p>`;
+  if (found.length === 0) return html`<p>${words.none}</p>`;
   const byId = new Map(keys.map((key) => [key.id, key]));
   const name = ({ key: id }: Refusal) => {
     const key = byId.get(id);
     const owner = findKeyOwner(owners, id);
     return key ? html`${keyName(key)}${owner !== undefined && html`<br><span class="hint">${owner}</span>`}` : id;
   };
-  const rows = refusals.map((refusal) => [
-    shortTime(visit, refusal.lastAt),
-    name(refusal),
-    html`${refusal.status} <code>${refusal.code}</code><br>${refusal.message}`,
-    format.number(refusal.count),
-  ]);
+  const rows = found
+    .slice(0, ROWS_MAX)
+    .map((refusal) => [
+      shortTime(visit, refusal.lastAt),
+      name(refusal),
+      html`${refusal.status} <code>${refusal.code}</code><br>${refusal.message}`,
+      format.number(refusal.count),
+    ]);
   const columns = [words.latest, words.key, words.reason].map((title) => ({ title }));
-  return table(words.title, [...columns, { title: words.count, number: true }], rows);
+  return html`${table(words.title, [...columns, { title: words.count, number: true }], rows)}
+${found.length > ROWS_MAX && html`<p class="hint">${words.cut(format.number(ROWS_MAX))}</p>`}`;
 }

@@ -23,6 +23,23 @@ describe('the page of refused requests', () => {
     );
   });
 
+  it('says that it shows the latest two hundred rows, if there are more', async () => {
+    const { id } = await test.account('0');
+    const visitor = await setUpOwner(test, id);
+    const hour = Date.now();
+    const refusal = { account: id, key: 'key', hour, count: 1, status: 400, message: 'No.' };
+    const rows = Array.from({ length: 201 }, (_, at) => ({ ...refusal, code: `code_${at}`, lastAt: hour - at }));
+    await test.store.refusals.add(rows.slice(0, 200));
+    const readPage = () => read(visitor, '/account/calls/refused?lang=en');
+    expect(await readPage())
+      .to.contain('code_199<')
+      .and.not.to.contain('Only the latest');
+    await test.store.refusals.add(rows.slice(200));
+    expect(await readPage())
+      .to.contain('Only the latest 200 rows')
+      .and.not.to.contain('code_200<');
+  });
+
   it('lists what a key was refused, with the message of the API and how often', async () => {
     const call = (body: object) =>
       fetch(`${test.url}/api/v1/messages`, {
