@@ -14,7 +14,7 @@ export interface Decoder<T> {
   waitForRoom?(): Promise<void> | undefined;
   /** True once nothing that follows counts: the body is then abandoned, and its connection reused if it ends soon. */
   readonly done?: boolean;
-  /** The body broke off: whether that counts is then up to `error`. Without it, the reader throws why. */
+  /** The body broke off; sets `error` unless the answer was complete. Without it, the reader throws the error. */
   break?(error: unknown): void;
   /** Set once the body turned out to have failed by what it says: thrown after its items. */
   readonly error?: unknown;

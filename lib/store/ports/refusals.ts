@@ -1,4 +1,5 @@
 // The port of refused requests: counted, not kept one by one.
+import { DAY_MS } from '../../base/durations.ts';
 
 /** The requests of a key that were refused for one reason in one hour. */
 export interface Refusal {
@@ -17,7 +18,7 @@ export interface Refusal {
 }
 
 /** How long they are kept. */
-export const REFUSALS_KEPT_MS = 7 * 86_400_000;
+export const REFUSALS_KEPT_MS = 7 * DAY_MS;
 
 export interface RefusalStore {
   /** Adds the counts to those that are there. A batch that is sent again counts twice. */

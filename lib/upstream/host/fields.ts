@@ -10,6 +10,11 @@ export function readFields(value: unknown, ...path: readonly (string | number)[]
   return step === undefined ? value : readFields(value[step], ...rest);
 }
 
+/** The objects of a list; what is none reads as empty. */
+export function readObjects(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.map((item) => readFields(item)) : [];
+}
+
 /** What a client gives back, as JSON, may be anything; undefined if it is neither an object nor a list. */
 export function parseFields(json: string): JsonObject | undefined {
   try {

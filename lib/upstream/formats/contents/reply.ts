@@ -9,7 +9,7 @@ import type {
   MediaSource,
   TokenCounts,
 } from '../../contract/provider.ts';
-import { isFields, readFields } from '../../host/fields.ts';
+import { isFields, readFields, readObjects } from '../../host/fields.ts';
 import { readCount } from '../../host/token-counts.ts';
 import { AnswerId } from '../answer-id.ts';
 import { readSources } from '../citations.ts';
@@ -218,8 +218,4 @@ function hasContent({ text, functionCall, inlineData }: JsonObject): boolean {
 
 function readParts({ content }: JsonObject): readonly JsonObject[] {
   return readObjects(readFields(content).parts);
-}
-
-function readObjects(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.map((item) => readFields(item)) : [];
 }

@@ -1,8 +1,8 @@
 // The content of a message in a responses answer: parts with a text or a refusal each, and annotations.
 import type { AnswerWriter, JsonObject } from '../../contract/provider.ts';
-import { readFields } from '../../host/fields.ts';
+import { readFields, readObjects } from '../../host/fields.ts';
 import { readResponsesAnnotation } from '../citations.ts';
-import { Parts, readObjects, readPartIndex } from './parts.ts';
+import { Parts, readPartIndex } from './parts.ts';
 import type { WrittenText } from './written-text.ts';
 
 /** What events call a text of a message. */

@@ -1,6 +1,5 @@
 // The parts of an item's text in a responses answer, found by the numbers that servers give them, or not.
 import type { JsonObject } from '../../contract/provider.ts';
-import { readFields } from '../../host/fields.ts';
 import { WrittenText } from './written-text.ts';
 
 /** How many parts a text of an unknown number is compared with. */
@@ -45,8 +44,4 @@ function nameIndex(index: unknown): string {
 /** The number of the part that an event is about: a summary numbers its parts apart. */
 export function readPartIndex({ content_index: index, summary_index: ofSummary }: JsonObject): unknown {
   return index ?? ofSummary;
-}
-
-export function readObjects(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.map((item) => readFields(item)) : [];
 }

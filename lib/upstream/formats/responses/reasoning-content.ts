@@ -1,9 +1,9 @@
 // The content of a reasoning item in a responses answer: its own texts and those of a summary, which become one text, and
 // what the vendor wants back of it.
 import type { AnswerWriter, JsonObject } from '../../contract/provider.ts';
-import { readFields } from '../../host/fields.ts';
+import { readFields, readObjects } from '../../host/fields.ts';
 import { RESPONSES_FORMAT } from '../names.ts';
-import { Parts, readObjects, readPartIndex } from './parts.ts';
+import { Parts, readPartIndex } from './parts.ts';
 import { printText, type WrittenText } from './written-text.ts';
 
 /** What a part is of. */
