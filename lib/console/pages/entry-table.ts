@@ -54,11 +54,11 @@ export function foldEntries(entries: readonly Entry[]): readonly Change[] {
   return folded;
 }
 
-/** Newest first: the calls of a day are one row, unless something else came between them. */
+/** Newest first: the calls of a day are one row, unless something else came between them, such as a refund of a call. */
 export function foldDays(changes: readonly Change[], zone: string): readonly (Change | DayOfCalls)[] {
   const folded: (Change | DayOfCalls)[] = [];
   for (const change of changes) {
-    if (change.charge === null) {
+    if (change.charge === null || change.kind === 'refund') {
       folded.push(change);
       continue;
     }

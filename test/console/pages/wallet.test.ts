@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { HOUR_MS } from '../../../lib/base/durations.ts';
 import { findDayStart, formatDay } from '../../../lib/money/days.ts';
 import type { Operation } from '../../../lib/money/decide.ts';
-import { adjust, applied, appliedInBatches } from '../../contract/store/context.ts';
+import { adjust, applied, appliedInBatches, giveBack } from '../../contract/store/context.ts';
 import { openPages, type Pages } from '../stage.ts';
 
 const PATH = '/account/wallet';
@@ -50,6 +50,7 @@ describe('the list of wallet entries', () => {
     for (const hour of [-2, 1, 2]) await pay(hour, 1_234_000n);
     await applied(real, { ...adjust(owner.account, 7_000_000n), at: end - 20 * HOUR_MS } as Operation);
     for (const hour of [5, 6, 7]) await pay(hour, 500_000n);
+    await applied(real, giveBack('refund', owner.account, `c-2-${owner.account}`, { at: end - 16 * HOUR_MS }));
     const day = formatDay(end - HOUR_MS, 'Europe/Moscow');
     const { text } = await owner.get(PATH);
     const rows = [...text.slice(text.indexOf('Ledger entries')).matchAll(/<tr[^>]*>(.*?)<\/tr>/gs)];
@@ -59,7 +60,8 @@ describe('the list of wallet entries', () => {
         .replaceAll(/<[^>]+>/g, '')
         .replaceAll('\u00a0', ' '),
     );
-    expect(plain.slice(1, 5).map((row) => row.replace(/^[^|]*?(\d\d:\d\d)/, '$1'))).to.deep.equal([
+    expect(plain.slice(1, 6).map((row) => row.replace(/^[^|]*?(\d\d:\d\d)/, '$1'))).to.deep.equal([
+      '08:00|refund|+₽1.23|—|−₽1.23|',
       '05:00 – 07:00|calls: 3|−₽1.50|—|+₽1.50|',
       '04:00|correction by the operator|+₽7.00|—|—|',
       '01:00 – 02:00|calls: 2|−₽2.47|—|+₽2.47|',
