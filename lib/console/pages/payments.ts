@@ -136,6 +136,11 @@ function findDecline({ phase, reason }: Payment): string | null {
   return phase === 'canceled' || reason === NOT_ACCEPTED ? reason : null;
 }
 
+/** Why it came to nothing; before that it has the words of the operator who asked for it. */
+function findRefusal({ state, reason }: Refund): string | null {
+  return state === 'refused' ? (reason ?? null) : null;
+}
+
 function toRow(entry: Entry, payment: Payment | undefined): Movement {
   const { at, kind, note } = entry;
   const moved = sumMoved(entry);
@@ -148,7 +153,7 @@ function toRow(entry: Entry, payment: Payment | undefined): Movement {
       return { ...row, amount: payment.amount, state: { phase: payment.phase }, payment: note };
     case 'payback': {
       const refund = payment && findRefund(entry, payment);
-      return { ...row, ...(refund && { state: { refund: refund.state }, reason: refund.reason }), payment: note };
+      return { ...row, ...(refund && { state: { refund: refund.state }, reason: findRefusal(refund) }), payment: note };
     }
     case 'dispute':
       return { ...row, ...(payment && { state: { phase: payment.phase } }), payment: note };
