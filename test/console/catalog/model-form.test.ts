@@ -31,7 +31,7 @@ describe('a form of models', () => {
   }
   const costOf = (model: ReturnType<typeof readCost>) => typeof model === 'object' && model.routes[0]?.cost;
 
-  it('takes costs from nothing to a milliard', () => {
+  it('takes costs from nothing to a billion', () => {
     const most = { ...COST, 'input-0': '1 000 000 000', 'output-0': '0' };
     expect(costOf(readCost(most))).to.deep.equal({ currency: 'USD', input: '1000000000.00', output: '0.00' });
     for (const wrong of ['1000000000.000001', '-1', ''])
