@@ -5,6 +5,7 @@ import { getBudgetKeyId, indexSums } from '../../money/budget.ts';
 import { addDays, findHourDay } from '../../money/days.ts';
 import { compareMicro, type Micro } from '../../money/money.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
+import type { UsageTotals } from '../../store/ports/usage.ts';
 import { keyName } from '../charge-query.ts';
 import { message, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
@@ -13,7 +14,7 @@ import { listDaySlots, type TimeSlot } from '../time-slots.ts';
 import { linkTo, mayVisit, type OwnerVisit } from '../visit.ts';
 import { limitCells } from './key-limits.ts';
 import { USAGE_RANGE } from './usage.ts';
-import { usageChart } from './usage-explorer.ts';
+import { sumSlot, usageChart } from './usage-explorer.ts';
 
 const WORDS = defineWords({
   en: {
@@ -66,7 +67,7 @@ export interface RecentUsage {
   readonly stack: Stack;
   readonly chart: SlottedUsage;
   /** By day, today last. */
-  readonly days: readonly { readonly charged: Micro; readonly calls: number; readonly failed: number }[];
+  readonly days: readonly UsageTotals[];
   /** What each cost in all days, in the last week and yesterday; the highest first. */
   readonly sums: Readonly<Record<Stack, readonly Sums[]>>;
 }
@@ -94,36 +95,29 @@ export async function readRecentUsage(visit: OwnerVisit): Promise<RecentUsage> {
       counts: COUNTS,
       ...(ownKeys && { keys: ownKeys }),
     });
-  const parts = joinSlots(slots, [0, OVERVIEW_DAYS - WEEK, OVERVIEW_DAYS - 2, OVERVIEW_DAYS - 1]);
+  // What the tables have of it: the days before the last week, the rest of the week, yesterday and today.
+  const parts = joinSlots(slots, [-OVERVIEW_DAYS, -WEEK, -2, -1]);
   const [chart, rest] = await Promise.all([read(stack, slots), read(other, parts)]);
   const sums = {
-    [stack]: sumGroups(chart, { week: OVERVIEW_DAYS - WEEK, yesterday: OVERVIEW_DAYS - 2 }),
-    [other]: sumGroups(rest, { week: 1, yesterday: 2 }),
+    [stack]: sumGroups(chart, WEEK),
+    [other]: sumGroups(rest, parts.length - 1),
   } as Record<Stack, readonly Sums[]>;
-  const days = slots.map((_, at) => {
-    const found = chart.groups.flatMap((group) => group.slots[at] ?? []);
-    const add = (count: 'calls' | 'failed') => found.reduce((sum, each) => sum + each[count], 0);
-    return {
-      charged: found.reduce((sum, { charged }) => sum + charged, 0n),
-      calls: add('calls'),
-      failed: add('failed'),
-    };
-  });
-  return { slots, stack, chart, days, sums };
+  return { slots, stack, chart, days: slots.map((_, at) => sumSlot(chart, at)), sums };
 }
 
 /** Longer parts, which begin at these places. */
 function joinSlots(slots: readonly TimeSlot[], places: readonly number[]) {
-  const begins = places.flatMap((place) => slots[place] ?? []);
+  const begins = places.flatMap((place) => slots.at(place) ?? []);
   return begins.map(({ from }, at) => ({ from, to: begins[at + 1]?.from ?? slots.at(-1)?.to ?? from }));
 }
 
-function sumGroups({ groups }: SlottedUsage, places: { week: number; yesterday: number }): readonly Sums[] {
+/** `weekSlots`: how many of the last slots are the last week; yesterday and today have one each. */
+function sumGroups({ groups }: SlottedUsage, weekSlots: number): readonly Sums[] {
   return groups.map(({ name, total, slots }) => ({
     name,
     all: total.charged,
-    week: slots.slice(places.week).reduce((sum, { charged }) => sum + charged, 0n),
-    yesterday: slots[places.yesterday]?.charged ?? 0n,
+    week: slots.slice(-weekSlots).reduce((sum, { charged }) => sum + charged, 0n),
+    yesterday: slots.at(-2)?.charged ?? 0n,
   }));
 }
 
@@ -243,7 +237,7 @@ ${table(words.keys, [{ title: words.key }, { title: words.charged, number: true 
 }
 
 /**
- * What some days would have cost if the dearest of them had cost no more than the second dearest: one odd day does not
+ * What some days would have cost if the most expensive had cost no more than the second: one odd day does not
  * say how long a balance lasts.
  */
 export function sumUsual(days: readonly Micro[]): Micro {

@@ -220,7 +220,8 @@ export function usageChart(visit: OwnerVisit, { view, figures, nameGroup }: Figu
   });
 }
 
-function sumSlot({ groups }: SlottedUsage, at: number): UsageTotals {
+/** Of all groups. */
+export function sumSlot({ groups }: SlottedUsage, at: number): UsageTotals {
   return groups.reduce((sum, { slots }) => addUsageTotals(sum, slots[at] ?? NO_USAGE), NO_USAGE);
 }
 
