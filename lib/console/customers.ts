@@ -9,9 +9,10 @@ import type { Store } from '../store/store.ts';
 import { walkPages } from '../store/walks.ts';
 import { toStoredEmail } from '../users/people.ts';
 import type { CustomerRanks } from './customer-ranks.ts';
+import { countPaceDays } from './pace-days.ts';
 
 export const CUSTOMER_DAYS = 30;
-/** A balance is low if it lasts less than this at the pace of `CUSTOMER_DAYS`. */
+/** A balance is low if it lasts less than this at the pace of `CUSTOMER_DAYS`, or of all days of a younger account. */
 const LOW_DAYS = 7n;
 const USERS_PER_PAGE = 1000;
 const MATCHES_MAX = 200;
@@ -116,7 +117,10 @@ export function selectCustomers(customers: readonly Customer[], selection: Selec
 const FILTERS: Readonly<Record<CustomerFilter, (customer: Customer, now: number) => boolean>> = {
   all: () => true,
   unpaid: ({ topped }) => topped === 0n,
-  low: ({ avail, sums }) => avail * BigInt(CUSTOMER_DAYS) < sums.charged * LOW_DAYS,
+  low: ({ avail, sums, createdAt }, now) => {
+    const days = countPaceDays(createdAt, { now, daysMax: CUSTOMER_DAYS });
+    return avail * BigInt(days) < sums.charged * LOW_DAYS;
+  },
   negative: ({ avail }) => avail < 0n,
   suspended: ({ status }) => status === 'suspended',
   // A new account has had no time to be silent.

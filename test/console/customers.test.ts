@@ -45,12 +45,16 @@ describe('the customers of an operator', () => {
     expect(select({ sort: 'name' })).to.deep.equal(['Acme', 'beta', 'delta', 'Gamma']);
   });
 
-  it('have a low balance if it lasts less than a week at the pace of 30 days', () => {
+  it('have a low balance if it lasts less than a week at the pace of 30 days, or of fewer since they came', () => {
     const spent = { ...NO_SERVICE, calls: 1, charged: 300n };
     const lasting = (avail: bigint, sums = spent) => customer(`${avail}`, { avail, sums });
-    const customers = [lasting(69n), lasting(70n), lasting(0n, NO_SERVICE), lasting(-1n, NO_SERVICE)];
+    const young = { sums: spent, age: 2 };
+    const customers = [
+      ...[lasting(69n), lasting(70n), lasting(0n, NO_SERVICE), lasting(-1n, NO_SERVICE)],
+      ...[1049n, 1050n].map((avail) => customer(`young ${avail}`, { ...young, avail })),
+    ];
     const query = { text: '', filter: 'low', sort: 'name', now: NOW, matching: new Set<string>() } as const;
-    expect(selectCustomers(customers, query).map(({ name }) => name)).to.have.members(['69', '-1']);
+    expect(selectCustomers(customers, query).map(({ name }) => name)).to.have.members(['69', '-1', 'young 1049']);
   });
 
   it('are found by name, ID, or what else matches', () => {

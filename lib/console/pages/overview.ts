@@ -12,6 +12,7 @@ import { fundsRows, getSpendable } from '../funds.ts';
 import { type Html, html } from '../html.ts';
 import { readKeyOwners } from '../key-owners.ts';
 import { defineWords, findWord } from '../language.ts';
+import { countPaceDays } from '../pace-days.ts';
 import { page } from '../page.ts';
 import { listVisibleKeys } from '../visible-keys.ts';
 import { linkTo, mayVisit, type OwnerVisit } from '../visit.ts';
@@ -169,8 +170,7 @@ function usageRows(visit: OwnerVisit, wallet: Wallet | undefined, used: RecentUs
   ] as const;
   const failures = calls === 0 ? [] : [[words.failed, words.of(format.number(failed), format.number(calls))] as const];
   if (!wallet) return [...charged, ...failures];
-  const ageDays = Math.ceil((services.now() - account.createdAt) / DAY_MS);
-  const counted = Math.min(Math.max(ageDays, 1), OVERVIEW_DAYS);
+  const counted = countPaceDays(account.createdAt, { now: services.now(), daysMax: OVERVIEW_DAYS });
   const sums = days.map((day) => day.charged);
   const spent = counted < EVEN_DAYS ? used.chart.total.charged : sumUsual(sums);
   const daysLeft = estimateDaysLeft(getSpendable(wallet), { spent, in: counted });
