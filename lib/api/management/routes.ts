@@ -123,7 +123,7 @@ export function managementRoutes(services: ManagementServices): readonly ServerR
   }
 
   async function runOnce(action: Action, sent: Sent, claimed: ClaimedRequest): Promise<string> {
-    const { request, input, manager, isOwn } = action;
+    const { request, verb, input, manager, isOwn } = action;
     const session = openSession(request, manager, claimed);
     const watched = watchChanges(session.store);
     let account: string | undefined;
@@ -141,7 +141,9 @@ export function managementRoutes(services: ManagementServices): readonly ServerR
     }
     const reply = JSON.stringify(json);
     try {
-      await record(action, { sent, account, json });
+      if (verb.audit !== undefined) {
+        await recordVerb(session, verb.audit, { json, account, detail: sent.value as object });
+      }
       await claimed.keep(reply);
     } catch (error) {
       // The change itself is made, so that a client must not be told that nothing happened.
@@ -167,11 +169,6 @@ export function managementRoutes(services: ManagementServices): readonly ServerR
     if (typeof user !== 'string' || account !== undefined) return;
     const found = await findUser(session, user);
     if (found.operator) throw new OperatorError(`${found.email} is an operator: a management key cannot change one.`);
-  }
-
-  async function record({ request, verb, manager }: Action, { sent, account, json }: Recorded): Promise<void> {
-    if (verb.audit === undefined) return;
-    await recordVerb(openSession(request, manager), verb.audit, { json, account, detail: sent.value as object });
   }
 
   return VERBS.flatMap((verb) => [
@@ -214,12 +211,6 @@ interface Action {
   readonly manager: ManagementKey;
   /** Of an owner, for their account. */
   readonly isOwn: boolean;
-}
-
-interface Recorded {
-  readonly sent: Sent;
-  readonly account: string | undefined;
-  readonly json: object;
 }
 
 function run({ verb, actions, input }: Action, session: Session): Promise<Answer> {

@@ -100,7 +100,7 @@ async function readRows(visit: OwnerVisit, span: Span): Promise<readonly Movemen
   return rows.sort((one, other) => one.at - other.at);
 }
 
-/** Without the booking of a refund whose request has taken the money already. */
+/** Those that moved money: the booking of a refund does not if its request did. */
 async function readEntries({ services, account }: OwnerVisit, { from, to }: Span): Promise<readonly Entry[]> {
   const all: Entry[] = [];
   for (let at = from; ; ) {
