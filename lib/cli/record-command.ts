@@ -1,7 +1,8 @@
 // The line of a command in the audit log: those that are verbs of the management API have the same one.
 import type { Command } from 'commander';
-import type { Answer } from '../manage/answer.ts';
+import { type Answer, toTime } from '../manage/answer.ts';
 import { findChangedAccount, readId, recordVerb } from '../manage/audited-action.ts';
+import { REMOVED } from '../manage/removed.ts';
 import type { Session } from '../manage/session.ts';
 import { VERBS } from '../manage/verbs.ts';
 import { formatRub } from '../money/money.ts';
@@ -31,5 +32,11 @@ function nameCommand(command: Command): string {
 function describeInput(command: Command, ids: readonly (string | undefined)[]): object {
   const words = command.registeredArguments.map((argument, at) => [argument.name(), command.args[at]] as const);
   const input = { ...Object.fromEntries(words.filter(([, word]) => !ids.includes(word))), ...command.opts() };
-  return JSON.parse(JSON.stringify(input, (_, value) => (typeof value === 'bigint' ? formatRub(value) : value)));
+  return JSON.parse(JSON.stringify(input, describeValue));
+}
+
+function describeValue(name: string, value: unknown): unknown {
+  if (value === REMOVED) return 'no limit';
+  if (typeof value === 'bigint') return formatRub(value);
+  return name === 'expires' && typeof value === 'number' ? toTime(value) : value;
 }

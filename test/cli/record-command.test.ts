@@ -43,6 +43,14 @@ describe('the audit log of the command line', () => {
     ]);
   });
 
+  it('names the limits that were removed, and times as the API does', async () => {
+    const key = String((await rig.json('key', 'issue', account, '--name', 'shop', '--expires', '2030-01-01')).key_id);
+    await rig.json('key', 'limit', key, '--budget', 'none', '--models', 'all', '--expires', 'never');
+    const [, issued, limited] = await readLines();
+    expect(issued?.[3]).to.deep.equal({ name: 'shop', expires: '2030-01-01T00:00:00.000Z' });
+    expect(limited?.[3]).to.deep.equal({ budget: 'no limit', models: 'no limit', expires: 'no limit' });
+  });
+
   it('has no line of what changed nothing, was refused, or was done before', async () => {
     const topup = ['wallet', 'topup', account, '1500', '--payment-id', 'inv-1'] as const;
     await rig.json(...topup);
