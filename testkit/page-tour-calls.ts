@@ -1,5 +1,5 @@
-// The stops of a tour at the pages that help to make calls, connecting programs and the playground, and at the statement; and
-// refused calls.
+// The stops of a tour at the pages that help to make calls, connecting programs and the playground, at the statement and at
+// usage that is split; and refused calls.
 import { HOUR_MS } from '../lib/base/durations.ts';
 import type { Refusal } from '../lib/store/ports/refusals.ts';
 import type { TestGateway } from './gateway.ts';
@@ -19,6 +19,8 @@ export function listCallingStops<Stop>(at: At<Stop>, job: string): readonly Stop
     at('/account/statement', 'statement'),
     at('/account/statement.csv', 'statement-csv'),
     at('/account/payments.csv', 'payments-csv'),
+    at('/account/usage', 'usage-split', { path: '/account/usage?by=model&split=key' }),
+    at('/account/usage.csv', 'usage-csv-split', { path: '/account/usage.csv?by=model&split=key' }),
     at(play, 'playground-text'),
     at(play, 'playground-image', { path: `${play}?kind=image` }),
     at(play, 'playground-embedding', { path: `${play}?kind=embedding` }),

@@ -27,6 +27,7 @@ const OF_OWNER: Readonly<Record<string, readonly string[]>> = {
     ...['key', 'kind', 'member', 'user', 'run'].map((by) => `by=${by}`),
     ...['hour', 'day', 'month'].map((unit) => `unit=${unit}&${LONG_AGO}`),
     'compare=yes&by=model',
+    ...['by=key&split=model&kind=text', 'by=day&split=kind', 'by=model&split=model'],
     'model=sandbox-lite&kind=text',
     'model=sandbox-heavy',
     'from=2020-02-01&to=2020-01-01',

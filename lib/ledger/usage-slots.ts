@@ -67,7 +67,11 @@ function sumSlots(rows: readonly UsageSlotSum[], starts: readonly number[]): Slo
   };
 }
 
-function compareGroups({ total: one }: UsageGroup, { total: other }: UsageGroup): number {
+/** The highest charge comes first. */
+export function compareGroups(
+  { total: one }: Pick<UsageGroup, 'total'>,
+  { total: other }: Pick<UsageGroup, 'total'>,
+): number {
   if (one.charged === other.charged) return other.calls - one.calls;
   return one.charged > other.charged ? -1 : 1;
 }

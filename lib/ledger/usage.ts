@@ -92,16 +92,6 @@ function addUsageSums(left: UsageSum, right: UsageSum): UsageSum {
   };
 }
 
-/** Adds up the rows that get the same name, such as those of keys by their owner; the highest charge comes first. */
-export function mergeUsageRows(rows: readonly UsageRow[], nameRow: (group: string) => string): readonly UsageRow[] {
-  const sums = new Map<string, UsageSum>();
-  for (const { group, ...row } of rows) {
-    const name = nameRow(group);
-    sums.set(name, addUsageSums(sums.get(name) ?? ZERO_USAGE, row));
-  }
-  return [...sums].map(([group, sum]) => ({ group, ...sum })).sort(byCharged);
-}
-
 /** Days in order; models, keys and kinds with the highest charge first. */
 export function sortUsageRows(rows: readonly UsageRow[], by: UsageGroup): readonly UsageRow[] {
   return rows.toSorted(by === 'day' ? byName : byCharged);

@@ -65,6 +65,7 @@ describe('the usage page', () => {
   let account: string;
   let key: string;
   let today: string;
+  let ira: Visitor;
   const ago = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
 
   before(async () => {
@@ -145,6 +146,7 @@ describe('the usage page', () => {
   it('stacks by member, and leads from a member to their keys', async () => {
     expect(await read('by=member')).not.to.contain('value="member"');
     const member = await setUpMember(test, { account, role: 'member' }, 'ira@example.com');
+    ira = member;
     const row = {
       id: newId('key'),
       account,
@@ -180,6 +182,120 @@ describe('the usage page', () => {
     expect((await readFile(member, 'en'))[0]).to.equal('day calls charged_rub');
     const theirs = (await member.get('/account/usage?by=member')).text;
     expect(theirs).to.contain('₽7.00').and.not.contain('value="member"').and.not.contain('₽42.00');
+  });
+
+  describe('with rows that are split once more', () => {
+    /** Of each row its name, its calls and its sum; parts of rows begin with a dash. */
+    const rows = (text: string) =>
+      [...text.matchAll(/<tr role="row"><td[^>]*>(.*?)<\/td><td[^>]*>(.*?)<\/td><td[^>]*>(.*?)<\/td>/g)].map(
+        ([, name = '', ...sums]) =>
+          `${name.includes('class="part"') ? '- ' : ''}${[name, ...sums].join(' ').replace(/<[^>]*>/g, '')}`,
+      );
+    const span = (lang = 'en') => `from=${ago(3)}&to=${today}&lang=${lang}`;
+    const partLinks = (text: string) => links(text, /<span class="part"><a href="([^"]+)"/g).map(toQuery);
+    const toQuery = (href: string) => {
+      const [path, query] = href.split('?');
+      const { from: _from, to: _to, lang: _lang, ...rest } = Object.fromEntries(new URLSearchParams(query));
+      return [path, rest];
+    };
+    const readFile = async (who: Visitor, query: string, lang?: string) => {
+      const file = await who.get(`/account/usage.csv?${span(lang)}&${query}`);
+      return file.text
+        .trimEnd()
+        .split(/\r\n/)
+        .map((line) =>
+          line
+            .split(lang === 'ru' ? ';' : ',')
+            .slice(0, 4)
+            .join(' '),
+        );
+    };
+
+    it('adds the parts up to each row, which leads deeper, as the parts do to the calls', async () => {
+      const text = await read(`${span()}&by=model&split=key`);
+      const [laptop, testKey] = [/laptop \(…abcd\)/, /test key \(…\w+\)/];
+      const found = rows(text);
+      expect(found.map((row) => row.replace(testKey, 'test').replace(laptop, 'laptop'))).to.deep.equal([
+        'model-a 3 ₽38.00',
+        '- test 3 ₽38.00',
+        'model-c 1 ₽7.00',
+        '- laptop 1 ₽7.00',
+        'model-b 2 ₽4.00',
+        '- test 2 ₽4.00',
+        'Total 6 ₽49.00',
+      ]);
+      expect(partLinks(text)[0]).to.deep.equal(['/account/calls', { model: 'model-a', key }]);
+      const [model = ''] = links(text, /<td[^>]*><a href="([^"]+)">model-a/g);
+      expect(toQuery(model)).to.deep.equal(['/account/usage', { model: 'model-a', by: 'key' }]);
+    });
+
+    it('splits parts of the time, keys, types and members', async () => {
+      const days = await read(`${span()}&split=model&unit=day`);
+      expect(rows(days).map((row) => row.replace(/^\w+ \d+ \w+ /, 'day '))).to.deep.equal([
+        ...['day 1 ₽3.00', '- model-a 1 ₽3.00', 'day 3 ₽9.00', '- model-a 1 ₽5.00', '- model-b 2 ₽4.00'],
+        ...['day 2 ₽37.00', '- model-a 1 ₽30.00', '- model-c 1 ₽7.00', 'Total 6 ₽49.00'],
+      ]);
+      expect(partLinks(days)[0]).to.deep.equal(['/account/usage', { model: 'model-a' }]);
+      expect(days).to.contain('swatch s3"></span>model-b');
+      const kinds = await read(`${span()}&by=kind&split=key`);
+      expect(partLinks(kinds)[0]).to.deep.equal(['/account/usage', { kind: 'text', key, by: 'model' }]);
+      const members = await read(`${span()}&by=model&split=member`);
+      expect(rows(members)).to.include.members(['- ira@example.com 1 ₽7.00', '- keys that no member created 3 ₽38.00']);
+      const [first] = partLinks(members);
+      expect(first?.[1]).to.include({ model: 'model-c', by: 'key' }).and.have.property('member');
+    });
+
+    it('is a file with a column for each name, whose sums are those of the page', async () => {
+      expect(await readFile(owner, 'by=model&split=member')).to.deep.equal([
+        'model member calls charged_rub',
+        'model-a keys that no member created 3 38.00',
+        'model-c ira@example.com 1 7.00',
+        'model-b keys that no member created 2 4.00',
+      ]);
+      const byKey = (await owner.get(`/account/usage.csv?${span()}&by=model&split=key`)).text.split('\r\n');
+      expect(byKey[0]).to.match(/^model,key,calls,.*,failed,name$/);
+      expect(byKey[1]).to.match(new RegExp(`^model-a,${key},3,38\\.00,.*,0,test key \\(…`));
+      expect(await readFile(owner, 'split=kind')).to.deep.equal([
+        'day kind calls charged_rub',
+        ...[`${ago(3)} text 1 3.00`, `${ago(1)} text 3 9.00`, `${today} text 2 37.00`],
+      ]);
+      const russian = await readFile(owner, 'by=key&split=kind', 'ru');
+      expect(russian[0]).to.equal('\ufeffключ тип запросов списано_руб');
+      expect(russian[1]).to.equal(`${key} текст 5 42,00`);
+      expect(russian.at(-1)).to.equal('Всего  6 49,00');
+      await owner.get('/account/usage?lang=en');
+    });
+
+    it('shows members their own keys only', async () => {
+      expect(
+        rows((await ira.get(`/account/usage?${span()}&by=model&split=key`)).text.replace(/\s+/g, ' ')),
+      ).to.deep.equal([...['model-c 1 ₽7.00', '- laptop (…abcd) 1 ₽7.00', 'Total 1 ₽7.00']]);
+      expect(await readFile(ira, 'by=key&split=model')).to.have.length(2);
+      expect(await readFile(ira, 'by=model&split=member')).to.deep.equal([
+        'model calls charged_rub refunded_rub',
+        'model-c 1 7.00 0.00',
+      ]);
+    });
+
+    it('keeps the dearest parts of a row, fewer of a day than of others, and adds the others up', async () => {
+      for (const at of Array.from({ length: 22 }, (_, each) => each)) {
+        const chargeId = newId('req');
+        const time = { chargeId, at: Date.parse(ago(10)) + HOUR_MS, key };
+        const start = { ...reserve(account, { ...time, amount: 90n * RUB }), model: `part-${at}` };
+        const end = settle(account, chargeId, { at: time.at, amount: BigInt(at + 1) * RUB });
+        await applied(test.store, start as typeof end, end);
+      }
+      const found = rows(await read(`from=${ago(10)}&to=${ago(10)}&by=key&split=model&lang=en`));
+      expect(found).to.have.length(23);
+      expect(found.slice(-3)).to.deep.equal(['- part-2 1 ₽3.00', '- others 2 ₽3.00', 'Total 22 ₽253.00']);
+      const ofDay = rows(await read(`from=${ago(10)}&to=${ago(10)}&unit=day&split=model&lang=en`));
+      expect(ofDay.slice(-3)).to.deep.equal(['- part-17 1 ₽18.00', '- others 17 ₽153.00', 'Total 22 ₽253.00']);
+    });
+
+    it('ignores a split by what the rows are already of, or by nothing known', async () => {
+      for (const query of ['by=model&split=model', 'split=day', 'split=constructor', 'by=model&split='])
+        expect(await read(`${span()}&${query}`), query).not.to.contain('class="part"');
+    });
   });
 
   it('takes odd queries for none', async () => {

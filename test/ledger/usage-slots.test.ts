@@ -1,8 +1,6 @@
 // The usage of an account in slots of time: one sum for each slot and group, and groups that are added together.
 import { expect } from 'chai';
-import { mergeUsageRows } from '../../lib/ledger/usage.ts';
 import { readUsageSlots, regroupUsage, type SlottedUsage } from '../../lib/ledger/usage-slots.ts';
-import { mapUnits, USAGE_UNITS } from '../../lib/money/usage-units.ts';
 import type { UsageSlotSum } from '../../lib/store/ports/usage.ts';
 import { NO_USAGE } from '../../lib/store/usage-totals.ts';
 
@@ -61,19 +59,5 @@ describe('usage in slots of time', () => {
       total: NO_USAGE,
       groups: [],
     });
-  });
-});
-
-describe('rows of usage that get the same name', () => {
-  it('are added up, and the highest charge comes first', () => {
-    const row = (group: string, calls: number, charged: bigint) => {
-      return { group, calls, charged, refunded: 1n, failed: 2, units: mapUnits(USAGE_UNITS, () => calls) };
-    };
-    const owners: Readonly<Record<string, string>> = { laptop: 'ann', desk: 'bob', phone: 'bob' };
-    const rows = [row('laptop', 1, 5n), row('desk', 2, 4n), row('phone', 3, 3n)];
-    expect(mergeUsageRows(rows, (key) => owners[key] ?? '')).to.deep.equal([
-      { ...row('bob', 5, 7n), refunded: 2n, failed: 4 },
-      row('ann', 1, 5n),
-    ]);
   });
 });

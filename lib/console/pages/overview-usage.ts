@@ -13,8 +13,8 @@ import { defineWords } from '../language.ts';
 import { listDaySlots, type TimeSlot } from '../time-slots.ts';
 import { linkTo, mayVisit, type OwnerVisit } from '../visit.ts';
 import { limitCells } from './key-limits.ts';
-import { USAGE_RANGE } from './usage.ts';
 import { sumSlot, usageChart } from './usage-explorer.ts';
+import { USAGE_RANGE } from './usage-view.ts';
 
 const WORDS = defineWords({
   en: {

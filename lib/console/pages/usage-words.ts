@@ -6,6 +6,8 @@ export const USAGE_WORDS = defineWords({
   en: {
     title: 'Usage',
     by: 'Group by',
+    splitBy: 'Then by',
+    noSplit: '—',
     groups: { day: 'day', model: 'model', key: 'key', kind: 'type', member: 'member' },
     heads: { day: 'Day', model: 'Model', key: 'Key', kind: 'Type', member: 'Member' },
     member: 'Member',
@@ -62,6 +64,8 @@ export const USAGE_WORDS = defineWords({
   ru: {
     title: 'Расходы',
     by: 'Сгруппировать по',
+    splitBy: 'Затем по',
+    noSplit: '—',
     groups: { day: 'дням', model: 'моделям', key: 'ключам', kind: 'типам', member: 'участникам' },
     heads: { day: 'День', model: 'Модель', key: 'Ключ', kind: 'Тип', member: 'Участник' },
     member: 'Участник',

@@ -19,6 +19,7 @@ const GROUPS: Readonly<Record<UsageQuery['by'], (time: UsageGrain) => Document |
   model: () => '$model',
   key: () => '$key',
   kind: () => '$kind',
+  names: () => ({ $concat: ['$key', ' ', '$kind', ' ', '$model'] }),
 };
 
 type Query = Omit<UsageQuery, 'from' | 'to'>;

@@ -99,7 +99,7 @@ export interface FoldedUsage extends UsageProgress {
 }
 
 export interface UsageQuery extends Pick<ChargeFilter, 'key' | 'keys' | 'model' | 'kind'> {
-  readonly by: 'hour' | 'day' | 'model' | 'key' | 'kind';
+  readonly by: 'hour' | 'day' | 'model' | 'key' | 'kind' | 'names';
   /** Whole hours, ms since the epoch; `to` is exclusive. */
   readonly from?: number;
   readonly to?: number;
@@ -121,7 +121,10 @@ export interface UsageSlotSum extends UsageGroupSum {
 }
 
 export interface UsageGroupSum extends UsageTotals {
-  /** The start of the hour in ms since the epoch, the UTC day as `2027-01-15`, the model, the id of the key, or the kind. */
+  /**
+   * The start of the hour in ms since the epoch, the UTC day as `2027-01-15`, the model, the id of the key, the kind, or
+   * `key kind model`; only the model may contain spaces.
+   */
   readonly group: string;
 }
 

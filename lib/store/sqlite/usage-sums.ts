@@ -25,6 +25,7 @@ const GROUPS: Readonly<Record<By, (time: UsageGrain) => string>> = {
   model: () => 'model',
   key: () => 'key',
   kind: () => 'kind',
+  names: () => "key || ' ' || kind || ' ' || model",
 };
 
 export function usageSumReads(db: DatabaseSync): Pick<PortReads<'usage'>, 'sums' | 'slots'> {

@@ -201,7 +201,7 @@ export function usageContract(context: StoreContext): void {
     expect(found).to.deep.equal({ ...NO_USAGE, group: 'text', refunded });
   });
 
-  it('adds up a time by hour, UTC day, model, key and kind', async () => {
+  it('adds up a time by hour, UTC day, model, key, kind, and the three of them at once', async () => {
     const from = findDayStartHour('2026-03-01', 'UTC') + 12 * HOUR_MS;
     const to = findDayStartHour('2026-03-12', 'UTC') + 5 * HOUR_MS;
     const name = {
@@ -210,10 +210,11 @@ export function usageContract(context: StoreContext): void {
       model: (row: UsageHour) => row.model,
       key: (row: UsageHour) => row.key,
       kind: (row: UsageHour) => row.kind,
+      names: ({ key, kind, model }: UsageHour) => `${key} ${kind} ${model}`,
     };
     const toTotals = (rows: readonly UsageGroupSum[]) =>
       Object.fromEntries(rows.map(({ group, ...totals }) => [group, totals]));
-    for (const by of ['hour', 'day', 'model', 'key', 'kind'] as const) {
+    for (const by of ['hour', 'day', 'model', 'key', 'kind', 'names'] as const) {
       for (const range of [{}, { from }, { to }, { from, to }, { from, to: from + HOUR_MS }]) {
         const inside = HOURS.filter(({ hour }) => hour >= (range.from ?? 0) && hour < (range.to ?? Infinity));
         const found = await context.store.usage.sums(wallet, { by, ...range });
