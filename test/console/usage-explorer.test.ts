@@ -277,19 +277,22 @@ describe('the usage page', () => {
       ]);
     });
 
-    it('keeps the dearest parts of a row, fewer of a day than of others, and adds the others up', async () => {
-      for (const at of Array.from({ length: 22 }, (_, each) => each)) {
+    it('keeps the dearest parts of a row, fewer of a day than of others, adds the others up, and says if none fit', async () => {
+      for (const at of Array.from({ length: 45 }, (_, each) => each)) {
         const chargeId = newId('req');
-        const time = { chargeId, at: Date.parse(ago(10)) + HOUR_MS, key };
-        const start = { ...reserve(account, { ...time, amount: 90n * RUB }), model: `part-${at}` };
-        const end = settle(account, chargeId, { at: time.at, amount: BigInt(at + 1) * RUB });
+        const time = { chargeId, at: Date.parse(ago(10)) + (at % 21) * HOUR_MS, key };
+        const start = { ...reserve(account, { ...time, amount: 9n * RUB }), model: `part-${at}` };
+        const end = settle(account, chargeId, { at: time.at, amount: (BigInt(at + 1) * RUB) / 10n });
         await applied(test.store, start as typeof end, end);
       }
       const found = rows(await read(`from=${ago(10)}&to=${ago(10)}&by=key&split=model&lang=en`));
-      expect(found).to.have.length(23);
-      expect(found.slice(-3)).to.deep.equal(['- part-2 1 ₽3.00', '- others 2 ₽3.00', 'Total 22 ₽253.00']);
+      expect(found).to.have.length(47);
+      expect(found.slice(-2)).to.deep.equal(['- part-0 1 ₽0.10', 'Total 45 ₽103.50']);
       const ofDay = rows(await read(`from=${ago(10)}&to=${ago(10)}&unit=day&split=model&lang=en`));
-      expect(ofDay.slice(-3)).to.deep.equal(['- part-17 1 ₽18.00', '- others 17 ₽153.00', 'Total 22 ₽253.00']);
+      expect(ofDay.slice(-3)).to.deep.equal(['- part-6 1 ₽0.70', '- others 6 ₽2.10', 'Total 45 ₽103.50']);
+      const hours = await read(`from=${ago(10)}&to=${ago(10)}&unit=hour&split=model&lang=en`);
+      expect(hours).to.contain('too many rows to split').and.not.to.contain('class="part"');
+      expect(rows(hours)).to.have.length(22);
     });
 
     it('ignores a split by what the rows are already of, or by nothing known', async () => {

@@ -33,8 +33,14 @@ export function listUsageRows({ by, split }: UsageView, figures: UsageFigures): 
   return rows.filter(isUsed).map((row) => ({ ...row, parts: row.parts.filter(isUsed) }));
 }
 
-/** The others are one row, so that months of days by model stay a page. */
-const PARTS_MAX = { ofTime: 5, ofGroup: 20 };
+/** Of rows for parts in the whole table: the page stays below 80 KiB, also with the chart, which has more bars by days. */
+const PART_ROWS_MAX = { ofTime: 40, ofGroup: 80 };
+
+/** How many parts each row shows, the last of them all others if there are more; none if there is no room for two. */
+function countShownParts({ by }: UsageView, rows: number): number {
+  const each = Math.floor((by === 'day' ? PART_ROWS_MAX.ofTime : PART_ROWS_MAX.ofGroup) / rows);
+  return each < 2 ? 0 : each;
+}
 
 export function usageTable(visit: OwnerVisit, { view, figures, nameGroup }: Figures): Html {
   const { language, format, zone } = visit;
@@ -58,19 +64,21 @@ export function usageTable(visit: OwnerVisit, { view, figures, nameGroup }: Figu
   const linkRow = ({ of }: Row, picks?: Picks) =>
     typeof of === 'string' ? linkToGroup(visit, view, { [by]: of, ...picks }) : linkToSlot(visit, of, view, picks);
   const part = (name: Html | string) => html`<span class="part">${name}</span>`;
-  const rows = listUsageRows(view, figures).flatMap((row) => {
-    const max = by === 'day' ? PARTS_MAX.ofTime : PARTS_MAX.ofGroup;
-    const others = row.parts.slice(max).map(({ total: sums }) => sums);
+  const listed = listUsageRows(view, figures);
+  const shown = countShownParts(view, listed.length);
+  const rows = listed.flatMap((row) => {
+    const named = row.parts.slice(0, row.parts.length > shown ? Math.max(0, shown - 1) : shown);
+    const others = row.parts.slice(named.length).map(({ total: sums }) => sums);
+    const hasOthers = shown > 0 && others.length > 0;
     return [
       cells(link(linkRow(row), nameRow(row)), row.total),
-      ...row.parts
-        .slice(0, max)
-        .map(({ name, total: sums }) =>
-          cells(part(link(linkRow(row, { [split as Stack]: name }), nameGroup(name))), sums),
-        ),
-      ...(others.length === 0 ? [] : [cells(part(words.others), others.reduce(addUsageTotals, NO_USAGE))]),
+      ...named.map(({ name, total: sums }) =>
+        cells(part(link(linkRow(row, { [split as Stack]: name }), nameGroup(name))), sums),
+      ),
+      ...(hasOthers ? [cells(part(words.others), others.reduce(addUsageTotals, NO_USAGE))] : []),
     ];
   });
+  const isHidden = split !== undefined && shown === 0;
   const first = by === 'day' ? words.slotHeads[unit] : words.heads[by];
   const head = split ? `${first} / ${words.heads[split]}` : first;
   const column = (title: string, narrow: 'sum' | 'named' | 'note' = 'named') => ({ title, number: true, narrow });
@@ -83,5 +91,6 @@ export function usageTable(visit: OwnerVisit, { view, figures, nameGroup }: Figu
     ...(total.failed > 0 ? [column(words.failed)] : []),
     ...counts.map((count) => column(words.units[UNIT_NAMES[count]])),
   ];
-  return table(words.table, columns, [...rows, cells(html`<strong>${words.total}</strong>`, total)]);
+  return html`${isHidden && html`<p class="hint">${words.hiddenParts}</p>`}
+${table(words.table, columns, [...rows, cells(html`<strong>${words.total}</strong>`, total)])}`;
 }
