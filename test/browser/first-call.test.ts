@@ -64,7 +64,7 @@ describe('the first call in a browser', function () {
     expect(response.output[0].content[0].text).to.contain('You wrote: “Hello!”');
     await page.click('nav a:text-is("Overview")');
     await page.waitForURL('**/account');
-    await page.click('table a');
+    await page.click('table a[href^="/account/calls/"]');
     await page.waitForURL('**/account/calls/*');
     expect(await page.textContent('main')).to.contain('answered in full');
     const [account] = (await test.store.accounts.list()).filter(({ name }) => name === 'me@example.com');
