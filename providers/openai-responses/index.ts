@@ -10,6 +10,7 @@ const plugin: ProviderPlugin<Settings> = {
       off: joi.valid('none', 'low').default('none'),
       cacheKey: joi.valid('send', 'omit').default('send'),
       verbosity: joi.valid('send', 'omit').default('send'),
+      summary: joi.valid('send', 'omit').default('send'),
       customTools: joi.valid('send', 'function').default('send'),
       systemMessages: joi.valid('in_place', 'prompt').default('in_place'),
     }),

@@ -16,6 +16,8 @@ export interface Settings extends AccountSettings {
   readonly cacheKey: 'send' | 'omit';
   /** `omit` for models that refuse `text.verbosity`. */
   readonly verbosity: 'send' | 'omit';
+  /** `omit` for an account that may not have summaries of the reasoning. */
+  readonly summary: 'send' | 'omit';
   /** `function` for models that refuse custom tools. */
   readonly customTools: 'send' | 'function';
   /** `prompt` for an upstream that takes no system messages between others. */
@@ -23,10 +25,10 @@ export interface Settings extends AccountSettings {
 }
 
 export function buildResponsesBody(call: TextCall, settings: Settings, { responses }: Host): JsonBody {
-  const { off, cacheKey, customTools, systemMessages } = settings;
+  const { cacheKey, customTools, systemMessages } = settings;
   const { format, reasoning, mayReason } = call;
   const text = writeText(call, settings);
-  const wanted = writeReasoning(reasoning, off);
+  const wanted = writeReasoning(reasoning, settings);
   const quirks = {
     takesCacheKey: cacheKey === 'send',
     takesCustomTools: customTools === 'send',
@@ -57,14 +59,15 @@ function placeInstructions(body: JsonObject, isAskedFor: boolean): JsonObject {
   return { ...others, input: [message, ...(input as readonly object[])] };
 }
 
-function writeReasoning(reasoning: Reasoning | undefined, off: Settings['off']): object | undefined {
+function writeReasoning(reasoning: Reasoning | undefined, { off, summary }: Settings): object | undefined {
   if (!reasoning) return undefined;
   if (reasoning.mode === 'off') return { effort: off };
+  const isShown = reasoning.display === 'summarized' || reasoning.isShown === true;
   const wanted = {
     ...(reasoning.mode === 'on' && {
       effort: reasoning.effort === 'minimal' && off === 'low' ? off : reasoning.effort,
     }),
-    ...(reasoning.display === 'summarized' && { summary: 'auto' }),
+    ...(isShown && summary === 'send' && { summary: 'auto' }),
   };
   return Object.keys(wanted).length > 0 ? wanted : undefined;
 }

@@ -223,6 +223,24 @@ describe('reasoning', () => {
     ]);
   });
 
+  it('is asked for as a summary over a responses upstream, and comes from there, by those who want to see it', async () => {
+    const summary = async (path: string, more: object) => {
+      const { reply, asked } = await call(path, ask('hi', { model: 'responses', ...more }), responsesAnswer());
+      return { reply, summary: (asked.reasoning as { summary?: unknown } | undefined)?.summary };
+    };
+    const message = await summary(MESSAGES, { thinking: { type: 'adaptive' } });
+    expect(message.summary).to.equal('auto');
+    expect(message.reply.json.content[0]).to.include({ type: 'thinking', thinking: 'Let me\n\nthink.' });
+    expect((await summary(MESSAGES, { thinking: { type: 'adaptive', display: 'omitted' } })).summary).to.equal(
+      undefined,
+    );
+    const chat = await summary(CHAT, { reasoning_effort: 'low' });
+    expect(chat.summary).to.equal('auto');
+    expect(chat.reply.json.choices[0].message.reasoning_content).to.equal('Let me\n\nthink.');
+    expect((await summary(CHAT, { reasoning: { effort: 'low', exclude: true } })).summary).to.equal(undefined);
+    expect((await summary(CHAT, {})).summary).to.equal(undefined);
+  });
+
   it('is left out of the chat dialect where the client says so', async () => {
     const { reply } = await call(CHAT, ask('hi', { model: 'chat', reasoning: { exclude: true } }), chatAnswer());
     expect(reply.json.choices[0].message).to.deep.equal({ role: 'assistant', content: 'Here.' });

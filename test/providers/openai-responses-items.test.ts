@@ -74,6 +74,18 @@ describe('openai-responses: items', () => {
       {},
       { reasoning: { summary: 'auto' }, include: STATE },
     ],
+    [{ reasoning: { mode: 'auto', isShown: true } }, {}, { reasoning: { summary: 'auto' } }],
+    [
+      { reasoning: { mode: 'on', effort: 'low', isShown: true } },
+      {},
+      { reasoning: { effort: 'low', summary: 'auto' } },
+    ],
+    [
+      { reasoning: { mode: 'on', effort: 'low', display: 'summarized', isShown: true } },
+      { summary: 'omit' },
+      { reasoning: { effort: 'low' } },
+    ],
+    [{ reasoning: { mode: 'auto', display: 'omitted' } }, {}, {}],
     [{ mayReason: true }, {}, { include: STATE }],
     [{}, {}, {}],
     ...(

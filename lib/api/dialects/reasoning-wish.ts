@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import { choice, type Json, object } from '../../base/json-schema.ts';
 import { isRecord } from '../../base/record.ts';
-import { BUDGET_MIN, type ReasoningWish } from '../../calls/text/reasoning.ts';
+import { BUDGET_MIN, pickDisplay, type ReasoningWish } from '../../calls/text/reasoning.ts';
 import type { TextRequest } from '../../calls/text/request.ts';
 import type { Effort, ReasoningDisplay } from '../../upstream/contract/provider.ts';
 import { checkAllowed, documentAs, ELSEWHERE, invalidField, objectField, optional } from './fields.ts';
@@ -78,27 +78,43 @@ export const thinkingField = objectField({
   ),
 });
 
-/** What a chat and a response ask for in `reasoning`, and what counts where that says nothing. */
-export function readReasoning(
-  given: unknown,
-  { effort, other }: { readonly effort?: unknown; readonly other?: ReasoningWish | undefined } = {},
-): AskedReasoning {
-  const fields = (given ?? {}) as Fields;
-  checkReasoning(fields);
-  const wish = findWish(fields, effort) ?? other;
+/** What a response asks for in `reasoning`: a summary is shown if it asks for one. */
+export function readReasoning(given: unknown): AskedReasoning {
+  const fields = checkReasoning(given);
+  const wish = findWish(fields);
   return { ...(wish && { reasoning: wish }), showsReasoning: fields.exclude !== true };
 }
 
-function checkReasoning({ effort, max_tokens: budget, exclude }: Fields): void {
+interface ChatReasoning {
+  readonly reasoning?: unknown;
+  readonly reasoning_effort?: unknown;
+}
+
+/** What a chat asks for, which has no field for what is shown: all there is, unless it excludes that. */
+export function readChatReasoning(fields: ChatReasoning & OtherThinking): AskedReasoning {
+  const reasoning = checkReasoning(fields.reasoning);
+  const showsReasoning = reasoning.exclude !== true;
+  const wish = findWish(reasoning, fields.reasoning_effort) ?? readOtherThinking(fields);
+  if (!wish) return { showsReasoning };
+  return { reasoning: showsReasoning && wish.mode !== 'off' ? { ...wish, isShown: true } : wish, showsReasoning };
+}
+
+function checkReasoning(given: unknown): Fields {
+  const fields = (given ?? {}) as Fields;
+  const { effort, max_tokens: budget, exclude } = fields;
   if (effort != null) checkEffort('reasoning.effort', effort);
   if (budget != null) checkBudget('reasoning.max_tokens', budget);
   if (exclude != null && typeof exclude !== 'boolean') {
     throw invalidField('reasoning.exclude', 'must be a boolean, true or false');
   }
+  return fields;
 }
 
 /** Undefined if nothing is said. */
-function findWish({ max_tokens: budget, enabled, ...fields }: Fields, otherEffort: unknown): ReasoningWish | undefined {
+function findWish(
+  { max_tokens: budget, enabled, ...fields }: Fields,
+  otherEffort?: unknown,
+): ReasoningWish | undefined {
   const display = readSummary(fields);
   const effort = fields.effort ?? otherEffort;
   if (budget != null) return { mode: 'on', budgetTokens: budget as number, ...display };
@@ -121,7 +137,7 @@ export function checkEffort(field: string, effort: unknown): void {
 type OtherThinking = { readonly [Name in keyof typeof chatThinkingFields]?: unknown };
 
 /** What clients of other vendors of chats say about it. Nothing is refused: elsewhere these fields are unknown. */
-export function readOtherThinking({
+function readOtherThinking({
   thinking,
   enable_thinking: enabled,
   chat_template_kwargs: template,
@@ -151,7 +167,7 @@ export function readThinking(thinking: unknown, config: unknown, since?: Effort)
 function addEffort(wish: ReasoningWish | undefined, effort: Effort | undefined): ReasoningWish | undefined {
   if (effort === undefined || (wish && 'budgetTokens' in wish)) return wish;
   if (wish?.mode === 'off') return { mode: 'off', effort };
-  return { mode: 'on', effort, ...(wish?.display && { display: wish.display }) };
+  return { mode: 'on', effort, ...(wish && pickDisplay(wish)) };
 }
 
 /** Of an `output_config` at this place. */
@@ -168,9 +184,10 @@ function readThinkingMode({ type, budget_tokens: budget, display: wanted }: Fiel
   // A newer word is the vendor's choice: agents try theirs first.
   if (wanted != null && typeof wanted !== 'string') throw invalidField('thinking.display', 'must be a string');
   if (type === 'disabled' || type === BETWEEN_TOOLS) return { mode: 'off' };
-  if (type !== 'enabled') return { mode: 'auto', ...(display && { display }) };
+  const shown = { ...(display && { display }), ...(display !== 'omitted' && { isShown: true as const }) };
+  if (type !== 'enabled') return { mode: 'auto', ...shown };
   checkBudget('thinking.budget_tokens', budget);
-  return { mode: 'on', budgetTokens: budget as number, ...(display && { display }) };
+  return { mode: 'on', budgetTokens: budget as number, ...shown };
 }
 
 function checkBudget(field: string, budget: unknown): void {

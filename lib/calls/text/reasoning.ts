@@ -28,8 +28,12 @@ export function resolveReasoning(wish: ReasoningWish, maxTokens: number): Reason
   const wanted = 'effort' in wish ? Math.floor(maxTokens * SHARES[wish.effort]) : wish.budgetTokens;
   // The rest is for the answer itself.
   const budgetTokens = Math.min(Math.max(wanted, BUDGET_MIN), maxTokens - 1);
-  const { display } = wish;
-  return { mode: 'on', effort, ...(budgetTokens >= BUDGET_MIN && { budgetTokens }), ...(display && { display }) };
+  return { mode: 'on', effort, ...(budgetTokens >= BUDGET_MIN && { budgetTokens }), ...pickDisplay(wish) };
+}
+
+/** What a wish says about what is shown. */
+export function pickDisplay({ display, isShown }: ReasoningDisplay): ReasoningDisplay {
+  return { ...(display && { display }), ...(isShown && { isShown }) };
 }
 
 function deriveEffort(budgetTokens: number): Effort {

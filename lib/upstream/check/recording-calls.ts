@@ -113,6 +113,7 @@ export const textCall = Joi.object({
     effort: Joi.valid('minimal', 'low', 'medium', 'high', 'xhigh', 'max'),
     budgetTokens: Joi.number().integer().min(1024),
     display: Joi.valid('summarized', 'omitted'),
+    isShown: Joi.valid(true),
   }),
   tools,
   sampling: Joi.object({

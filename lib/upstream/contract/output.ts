@@ -54,6 +54,8 @@ export interface ReasoningOff {
 /** What of its text is shown, where the vendor lets a client choose; absent if the client does not say. */
 export interface ReasoningDisplay {
   readonly display?: 'summarized' | 'omitted';
+  /** The client gets what there is to see: a vendor that shows it only on request is asked to. */
+  readonly isShown?: true;
 }
 
 /** Upstreams take one or the other: the client gave one of them, the gateway derived the other. */

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { parseChatRequest } from '../../../lib/api/dialects/chat/request.ts';
 import { parseMessageRequest } from '../../../lib/api/dialects/message/request.ts';
+import { parseResponsesRequest } from '../../../lib/api/dialects/responses/request.ts';
 import type { TextRequest } from '../../../lib/calls/text/request.ts';
 
 const body = (more: object) => ({ model: 'm', messages: [{ role: 'user', content: 'hi' }], ...more });
@@ -9,9 +10,11 @@ const SCHEMA = { type: 'object', properties: { city: { type: 'string' } } };
 
 type Read = Pick<TextRequest, 'format' | 'reasoning'>;
 
+/** Who is shown the reasoning has a table of its own. */
 function readBy(parse: (body: unknown) => TextRequest, more: object): Read {
   const { format, reasoning } = parse(body(more));
-  return { ...(format && { format }), ...(reasoning && { reasoning }) };
+  const { isShown: _, ...wish } = { isShown: true, ...reasoning };
+  return { ...(format && { format }), ...(reasoning && { reasoning: wish as TextRequest['reasoning'] }) };
 }
 
 /** As older drafts name definitions, and newer ones. */
@@ -200,4 +203,38 @@ describe('whether the reasoning of a message is delivered', () => {
       expect(parseMessageRequest(body({ thinking })).showsReasoning).to.equal(delivered);
     });
   }
+});
+
+describe('whether a vendor that shows reasoning on request only is asked to', () => {
+  const isShown = ({ reasoning }: TextRequest) => reasoning !== undefined && 'isShown' in reasoning;
+  for (const [more, shown] of [
+    [{}, false],
+    [{ reasoning_effort: 'low' }, true],
+    [{ reasoning_effort: 'none' }, false],
+    [{ reasoning: { max_tokens: 2048 } }, true],
+    [{ reasoning: { effort: 'low', exclude: true } }, false],
+    [{ enable_thinking: true }, true],
+    [{ enable_thinking: true, reasoning: { exclude: true } }, false],
+  ] as const) {
+    it(`is ${shown} for the chat ${JSON.stringify(more)}`, () => {
+      expect(isShown(parseChatRequest(body(more)))).to.equal(shown);
+    });
+  }
+  for (const [more, shown] of [
+    [{ output_config: { effort: 'low' } }, false],
+    [{ thinking: { type: 'disabled' } }, false],
+    [{ thinking: { type: 'adaptive' } }, true],
+    [{ thinking: { type: 'adaptive', display: 'omitted' } }, false],
+    [{ thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'low' } }, true],
+    [{ thinking: { type: 'enabled', budget_tokens: 2048 } }, true],
+    [{ thinking: { type: 'enabled', budget_tokens: 2048, display: 'omitted' } }, false],
+  ] as const) {
+    it(`is ${shown} for the message ${JSON.stringify(more)}`, () => {
+      expect(isShown(parseMessageRequest(body(more)))).to.equal(shown);
+    });
+  }
+  it('is false for a response, which asks for a summary itself', () => {
+    const given = { model: 'm', input: 'hi', reasoning: { effort: 'low' } };
+    expect(isShown(parseResponsesRequest(given))).to.equal(false);
+  });
 });

@@ -5,7 +5,7 @@ import { readResponseFormat } from '../answer-format.ts';
 import { markPrompt, readCacheKey, readUserId } from '../cache.ts';
 import { checkFields, refuseMisplacedBody } from '../fields.ts';
 import { readMessages } from '../messages.ts';
-import { readOtherThinking, readReasoning } from '../reasoning-wish.ts';
+import { readChatReasoning } from '../reasoning-wish.ts';
 import { readSampling } from '../sampling.ts';
 import { readStops } from '../stops.ts';
 import { readMaxTokens, refuseThread } from '../text-fields.ts';
@@ -39,7 +39,7 @@ export function parseChatRequest(body: unknown): TextRequest {
     ...readModalities(body),
     ...readStops('stop', fields.stop),
     ...readResponseFormat(fields.response_format),
-    ...readReasoning(fields.reasoning, { effort: fields.reasoning_effort, other: readOtherThinking(fields) }),
+    ...readChatReasoning(fields),
   };
 }
 
