@@ -3,6 +3,7 @@
 import { readZone } from '../accounts/zone.ts';
 import type { Alerts } from '../alerts/alerts.ts';
 import type { AlertContent } from '../alerts/watch.ts';
+import { HOUR_MS } from '../base/durations.ts';
 import { isFault } from '../base/faults.ts';
 import type { TopupBounds } from '../catalog/topup-bounds.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -22,12 +23,13 @@ import {
   markEnded,
   markPaused,
   markResumed,
+  PROVIDER_OFF,
   type TopupNews,
 } from './topup-rules.ts';
 
 interface AutoTopupOptions {
   readonly store: Pick<Store, 'payments' | 'ledger' | 'users'>;
-  readonly payments: Pick<Payments, 'charge'>;
+  readonly payments: Pick<Payments, 'charge' | 'providers'>;
   /** The operator's current limits. */
   readonly bounds: () => TopupBounds;
   /** The store's clock. */
@@ -63,6 +65,8 @@ const GAP_MS = 1000;
 const ROWS_PER_PAGE = 200;
 /** Steps of one check: an order's end, a resumption, a new order, its end, and some spare. */
 const STEPS_MAX = 6;
+/** How long a card's provider may be switched off here, while other gateways may have it: longer than an update of all. */
+const PROVIDER_OFF_MS = HOUR_MS;
 
 export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
   const { store, payments, bounds, now, log, alerts, everyMs = EVERY_MS, gapMs = GAP_MS } = options;
@@ -71,6 +75,8 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
   const runningChecks = new Map<string, Promise<void>>();
   /** When a call of a wallet was last refused for lack of money; such a call overrides the threshold. */
   const refusedAtByWallet = new Map<string, number>();
+  /** Since when a wallet runs low while the provider of its card is switched off here. */
+  const providerOffSince = new Map<string, number>();
   /** Wallets checked within `gapMs`; true if another check was requested meanwhile. */
   const recentChecks = new Map<string, boolean>();
   let timer: NodeJS.Timeout | undefined;
@@ -114,13 +120,16 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
     rememberThreshold(wallet, auto);
     if (!auto) return false;
     if (auto.order !== null) return finishOrder(auto, auto.order);
-    if (auto.pausedAt !== null) return auto.enabled && resumeAfterPayment(auto, auto.pausedAt);
+    if (auto.pausedAt !== null) return auto.enabled && resumePaused(auto, auto.pausedAt);
     const funds = await store.ledger.wallet(wallet);
     const zone = await readZone(store.users, wallet);
     const blocker = funds && findBlocker(auto, funds, { at: now(), zone, bounds: bounds() });
     // A call refused before the last top-up does not justify a second one: that top-up moved `nextAt` past it.
     const isShort = refusedAt > auto.nextAt;
-    if (!funds || (blocker !== undefined && !(blocker === 'enough' && isShort))) return false;
+    if (!funds || (blocker !== undefined && !(blocker === 'enough' && isShort))) {
+      providerOffSince.delete(wallet);
+      return false;
+    }
     const goneBack = await sumGoneBack(store.payments, auto);
     if (goneBack > 0n && funds.avail + funds.held + goneBack >= auto.threshold) return pauseTopup(auto, GONE_BACK);
     return startOrder(auto, zone);
@@ -134,6 +143,13 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
     // Sent before the row is freed, so that after a crash another process sends the alert.
     if (after.news) await alerts.queueAlert(auto.id, toTopupAlert(after.news, payment), payment.id);
     return store.payments.changeAutoTopup(after.auto);
+  }
+
+  async function resumePaused(auto: AutoTopupRow, pausedAt: number): Promise<boolean> {
+    if (auto.reason !== PROVIDER_OFF || auto.method === null) return resumeAfterPayment(auto, pausedAt);
+    const method = await store.payments.method(auto.method);
+    const isBack = payments.providers().some(({ name }) => name === method?.provider);
+    return isBack ? store.payments.changeAutoTopup(markResumed(auto)) : resumeAfterPayment(auto, pausedAt);
   }
 
   async function resumeAfterPayment(auto: AutoTopupRow, pausedAt: number): Promise<boolean> {
@@ -156,10 +172,17 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
       return (await payments.charge({ wallet, amount, method: method ?? '', ...to }, claim)) !== undefined;
     } catch (error) {
       if (!isFault(error)) throw error;
-      // The card is gone, its provider is disabled, or the amount is out of bounds.
-      const reason = error.data?.detail.field === 'amount' ? AMOUNT_UNUSABLE : CARD_UNUSABLE;
-      return pauseTopup(auto, reason, error.message);
+      const field = error.data?.detail.field;
+      if (field === 'provider') return waitForProvider(auto);
+      // The amount is out of bounds, or the card is gone.
+      return pauseTopup(auto, field === 'amount' ? AMOUNT_UNUSABLE : CARD_UNUSABLE, error.message);
     }
+  }
+
+  async function waitForProvider(auto: AutoTopupRow): Promise<boolean> {
+    const since = providerOffSince.get(auto.id) ?? now();
+    providerOffSince.set(auto.id, since);
+    return now() - since >= PROVIDER_OFF_MS && pauseTopup(auto, PROVIDER_OFF);
   }
 
   async function pauseTopup(auto: AutoTopupRow, reason: string, details = reason): Promise<boolean> {

@@ -77,7 +77,7 @@ export interface Payments {
    * Charges a saved method without its owner present. `claim` gets the new order's id and returns the next version of
    * the automatic top-up that starts it; both are stored in one transaction. Undefined if the automatic top-up has
    * changed in the meantime; then nothing was started. The payment may still be pending: `onChange`, in any process, or
-   * `store.payments.get` reports how it ends.
+   * `store.payments.get` reports how it ends. Rejects like `order`, naming the `provider` if it is not enabled.
    */
   charge(request: ChargeRequest, claim: (orderId: string) => AutoTopupRow): Promise<Payment | undefined>;
   /** Polls the provider now, for the page a payer returns to and for an operator. Undefined for an unknown id. */
@@ -143,10 +143,15 @@ export function createPayments(options: PaymentsOptions): Payments {
     return found && needsFirstPayment(found) ? FIRST_TOPUP_MINIMUM : MINIMUM_ORDER;
   }
 
+  function getProvider(name: string): OpenPayment {
+    const open = providers().get(name);
+    if (!open) throw fault('invalid_field', { field: 'provider', hint: 'must be one that is switched on' });
+    return open;
+  }
+
   async function order(request: OrderRequest): Promise<Payment> {
     const { wallet, provider, amount, method, saveMethod, locale, email } = request;
-    const open = providers().get(provider);
-    if (!open) throw fault('invalid_field', { field: 'provider', hint: 'must be one that is switched on' });
+    const open = getProvider(provider);
     await checkAmount(request, open);
     const waiting = await store.payments.list({ wallet, phases: ['created', 'pending'], limit: OPEN_MAX });
     if (waiting.length === OPEN_MAX)
@@ -162,8 +167,8 @@ export function createPayments(options: PaymentsOptions): Payments {
   ): Promise<Payment | undefined> {
     const { wallet, amount, locale, email, method: charges } = request;
     const method = await store.payments.method(charges);
-    const open = method && providers().get(method.provider);
-    if (!method || method.wallet !== wallet || method.removedAt !== null || !open?.provider.charge) {
+    const open = method && getProvider(method.provider);
+    if (!open?.provider.charge || method?.wallet !== wallet || method.removedAt !== null) {
       throw fault('invalid_field', { field: 'method', hint: 'must be a saved method that can be charged' });
     }
     await checkAmount({ ...request, method: method.kind as MethodKind }, open);

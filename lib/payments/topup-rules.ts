@@ -15,6 +15,8 @@ const ZONES_APART_DAYS = 2;
 
 /** Why a top-up that cannot be ordered is paused; owners see it. */
 export const CARD_UNUSABLE = 'this card cannot be charged now';
+/** Unlike the others, this pause ends by itself: once the provider is back. */
+export const PROVIDER_OFF = 'its payment provider is switched off';
 export const AMOUNT_UNUSABLE = 'the payment provider does not take this amount';
 
 /** Why nothing is charged now. */

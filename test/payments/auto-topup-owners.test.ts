@@ -8,7 +8,7 @@ import { type AutoTopup, createAutoTopup } from '../../lib/payments/auto-topup.t
 import { GONE_BACK } from '../../lib/payments/gone-back.ts';
 import { requestRefund } from '../../lib/payments/operator.ts';
 import { parseOrderFacts } from '../../lib/payments/order-facts.ts';
-import { CARD_UNUSABLE } from '../../lib/payments/topup-rules.ts';
+import { CARD_UNUSABLE, PROVIDER_OFF } from '../../lib/payments/topup-rules.ts';
 import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
 import type { User } from '../../lib/store/ports/users.ts';
 import { until } from '../../testkit/client.ts';
@@ -33,7 +33,7 @@ describe('automatic top-ups and their owners', () => {
   });
   afterEach(() => topups.stop());
 
-  const topupsOf = (store = stage.store, more: { readonly everyMs?: number; readonly gapMs?: number } = {}) =>
+  const topupsOf = (store = stage.store, more: Partial<Parameters<typeof createAutoTopup>[0]> = {}) =>
     createAutoTopup({
       store,
       payments: service.payments,
@@ -164,12 +164,42 @@ describe('automatic top-ups and their owners', () => {
     expect(told).to.deep.equal(['topup.paused']);
   });
 
-  it('pause, with an alert, if the provider of the card is switched off', async () => {
-    await setUp({ method: (await stage.store.payments.saveMethod(newMethod(stage.wallet, { provider: 'off' }))).id });
+  it('pause, with an alert, if the card is gone', async () => {
+    await setUp({ method: 'pm_gone' });
     await topups.checkWallet(stage.wallet);
     await topups.checkWallet(stage.wallet);
     expect(await row()).to.include({ order: null, reason: CARD_UNUSABLE });
     expect(told).to.deep.equal(['topup.paused']);
+  });
+
+  it('wait an hour while the provider of the card is switched off here, then pause until it is back', async () => {
+    await setUp();
+    stage.isTillOff = true;
+    for (let minutes = 0; minutes < 60; minutes += 20) {
+      await topups.checkWallet(stage.wallet);
+      expect(await row()).to.include({ pausedAt: null, order: null });
+      stage.aheadMs += 20 * 60_000;
+    }
+    await topups.checkWallet(stage.wallet);
+    await topups.checkWallet(stage.wallet);
+    expect(await row()).to.include({ order: null, reason: PROVIDER_OFF });
+    expect(told).to.deep.equal(['topup.paused']);
+    stage.isTillOff = false;
+    await topups.checkWallet(stage.wallet);
+    expect((await row()).pausedAt).to.equal(null);
+    expect((await row()).order).not.to.equal(null);
+  });
+
+  it('forget that the provider was switched off here once the wallet has enough', async () => {
+    await setUp();
+    stage.isTillOff = true;
+    await topups.checkWallet(stage.wallet);
+    stage.aheadMs = HOUR_MS;
+    await change({ threshold: 500n * RUB });
+    await topups.checkWallet(stage.wallet);
+    await change({ threshold: 2000n * RUB });
+    await topups.checkWallet(stage.wallet);
+    expect((await row()).pausedAt).to.equal(null);
   });
 
   it('resume after a manual payment, however many orders after it are not paid', async () => {

@@ -51,6 +51,8 @@ export class PaymentStage {
   /** Further settings of the till. */
   settings: object = {};
   shortfall: OpenPayment['shortfall'] = 'suspend';
+  /** The till is switched off in the catalog. */
+  isTillOff = false;
   #database: StoreDatabase | undefined;
   #opened: OpenProvider<PaymentProvider>[] = [];
   #services: Service[] = [];
@@ -69,6 +71,7 @@ export class PaymentStage {
     this.lines.length = 0;
     this.settings = {};
     this.shortfall = 'suspend';
+    this.isTillOff = false;
     const { bank } = this;
     bank.payments.clear();
     bank.asked.clear();
@@ -122,7 +125,7 @@ export class PaymentStage {
     const provider = open.provider as PaymentProvider;
     const payments = createPayments({
       store,
-      providers: () => new Map([['till', { name: 'till', provider, shortfall: this.shortfall }]]),
+      providers: () => new Map(this.isTillOff ? [] : [['till', { name: 'till', provider, shortfall: this.shortfall }]]),
       publicUrl: () => 'https://gate.example.com',
       ownerId: name,
       leaseMs: 500,
