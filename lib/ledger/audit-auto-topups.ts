@@ -2,7 +2,7 @@
 // same settings.
 import { DAY_MS, HOUR_MS } from '../base/durations.ts';
 import type { Micro } from '../money/money.ts';
-import type { Payment } from '../money/payment.ts';
+import type { Payment, PaymentPhase } from '../money/payment.ts';
 import type { AutoTopupRow } from '../store/ports/payments.ts';
 import type { Store } from '../store/store.ts';
 import { type PageStart, walkPages } from '../store/walks.ts';
@@ -98,14 +98,22 @@ function checkMembership(at: number, { first, last, from, to }: Span): Membershi
   return at >= from && at < to ? 'yes' : 'perhaps';
 }
 
+const UNPAID: readonly PaymentPhase[] = ['canceled', 'failed', 'rejected'];
+
 /** An unpaid amount is subtracted once the payment is seen to have ended, unless that is after its month or its expiry. */
 function checkMonthMembership(payment: Payment, auto: AutoTopupRow, month: Span): Membership {
   const counts = checkMembership(payment.createdAt, month);
-  if (counts === 'no' || !['canceled', 'failed', 'rejected'].includes(payment.phase)) return counts;
+  if (counts === 'no') return counts;
+  if (!UNPAID.includes(payment.phase)) return wasPaidLate(payment) ? 'perhaps' : counts;
   if (auto.order === payment.id) return 'perhaps';
   const { changedAt, expiresAt } = payment;
   const isCertain = Date.now() < month.to && (expiresAt === null || changedAt < expiresAt);
   return counts === 'yes' && isCertain ? 'no' : 'perhaps';
+}
+
+/** Its amount may have been subtracted before. */
+function wasPaidLate({ state }: Payment): boolean {
+  return state !== null && /"after":"(?:canceled|failed)"/.test(state);
 }
 
 async function listAutoPaymentsSince(

@@ -64,6 +64,8 @@ interface SucceedPayment extends Change {
 interface ReviewPayment extends Change {
   readonly kind: 'review';
   readonly reason: string;
+  /** As for `succeed`; for a payment that was paid after it had ended. */
+  readonly paid?: Pick<SucceedPayment, 'ref' | 'state'>;
 }
 
 /** An operator refuses to credit the payment. */
@@ -179,13 +181,15 @@ export interface PaymentOutcome {
 }
 
 const WAITING: readonly PaymentPhase[] = ['created', 'pending', 'expired'];
+const UNPAID: readonly PaymentPhase[] = ['canceled', 'failed'];
 const IN_WALLET: readonly PaymentPhase[] = ['credited', 'partly_refunded'];
 
 const ALLOWED: Readonly<Record<PaymentChange['kind'], readonly PaymentPhase[]>> = {
   begin: ['created'],
   poll: ['created', 'pending', 'succeeded', 'expired', ...IN_WALLET, ...DISPUTE_PHASES],
   succeed: WAITING,
-  review: ['succeeded'],
+  // A provider may have the money of a payment that it, or we, took for ended.
+  review: ['succeeded', ...UNPAID],
   reject: ['review'],
   cancel: WAITING,
   expire: ['pending', 'expired'],
@@ -234,7 +238,8 @@ function applyPaymentChange(
       if (payment.ref !== null && payment.ref !== change.ref) return undefined;
       return { phase: 'succeeded', ref: change.ref, state: change.state, dueAt: change.at };
     case 'review':
-      return { phase: 'review', reason: change.reason, dueAt: null };
+      if (UNPAID.includes(payment.phase) && (payment.ref ?? change.paid?.ref) !== change.paid?.ref) return undefined;
+      return { phase: 'review', reason: change.reason, dueAt: null, ...change.paid };
     case 'reject':
       return { phase: 'rejected', reason: change.reason, dueAt: null };
     case 'cancel':

@@ -131,6 +131,9 @@ export const NEVER_STARTED = 'the provider never began it';
 /** The reason of an order that was not started because the provider rejects our requests, such as a wrong secret. */
 export const NOT_ACCEPTED = 'the provider does not accept our requests';
 
+/** The reason of a payment in review that was paid after it was canceled or had failed. */
+export const PAID_LATE = 'paid after it had ended';
+
 export const REFUNDS_MAX = 50;
 
 export function parseRefunds({ refunds }: Pick<Payment, 'refunds'>): readonly Refund[] {

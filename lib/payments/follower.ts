@@ -37,6 +37,8 @@ export interface PaymentFollower {
   book(op: PaybackOp): Promise<Payment>;
 }
 
+export const PAID_TWICE = 'an order was paid twice at its provider';
+
 /** Changes not worth reporting. */
 const UNREPORTED_CHANGES: readonly FreePaymentChange['kind'][] = ['poll', 'note_refund'];
 
@@ -51,7 +53,7 @@ export function createPaymentFollower({ store, now, log, onChange, onSaved }: Pa
     for (let steps = 0; steps < STEPS_MAX; steps += 1) {
       const step = nextPaymentStep(payment, state, await collectStepFacts(payment, open));
       if (!step) {
-        warnOfContradiction(payment, state);
+        warnOfSecond(payment, state);
         return payment;
       }
       if (step.op?.kind === 'pay') await saveMethodOnce(payment, state);
@@ -119,17 +121,14 @@ export function createPaymentFollower({ store, now, log, onChange, onSaved }: Pa
     const fields = { payment, account, provider, phase, ...(reason !== null && { reason }) };
     if (shortfall > (before?.shortfall ?? shortfall))
       log.error({ ...fields, shortfall }, 'the wallet could not cover a refund or dispute in full');
-    else if (phase === 'review') log.error(fields, 'a payment does not match its order: an operator has to decide');
+    else if (phase === 'review') log.error(fields, 'a payment is under review: an operator has to decide');
     else log.info(fields, `a payment is ${phase.replace('_', ' ')}`);
     onChange?.(after);
   }
 
-  /** A final state never changes, but if the provider contradicts it later, the operator has to know. */
-  function warnOfContradiction({ id, phase, ref, credited }: Payment, state: PaymentState): void {
-    const isPaid = state.status === 'succeeded' && credited === 0n && ['canceled', 'failed'].includes(phase);
-    const isOther = ref !== null && ref !== state.id;
-    if (isPaid || isOther)
-      log.error({ payment: id, phase, found: state.id }, 'the provider holds money that was not credited');
+  /** The order has just got the id of another one. */
+  function warnOfSecond({ id, ref }: Payment, { id: found }: PaymentState): void {
+    if (ref !== null && ref !== found) log.error({ payment: id, found }, PAID_TWICE);
   }
 
   return { follow, change, book: bookPayback };

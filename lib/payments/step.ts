@@ -4,7 +4,7 @@ import { HOUR_MS } from '../base/durations.ts';
 import type { PaybackOp, PayOp } from '../money/decide.ts';
 import { formatRub, minMicro } from '../money/money.ts';
 import { refundBookingOp, refundRefusalOp } from '../money/payback.ts';
-import { NEVER_STARTED } from '../money/payment.ts';
+import { NEVER_STARTED, PAID_LATE, type PaymentPhase } from '../money/payment.ts';
 import { type FreePaymentChange, type Payment, parseRefunds, type Refund } from '../money/payment-rules.ts';
 import type { PaymentState, RefundState } from '../upstream/contract/payment.ts';
 import { toProviderId } from './ids.ts';
@@ -37,6 +37,9 @@ export function nextPaymentStep(
       return nextWaitingStep(payment, state, facts.at);
     case 'succeeded':
       return nextSucceededStep(payment, state, facts);
+    case 'canceled':
+    case 'failed':
+      return nextUnpaidStep(payment, state, facts);
     case 'credited':
     case 'partly_refunded':
     case 'disputed':
@@ -119,6 +122,16 @@ function nextSucceededStep(payment: Payment, state: PaymentState, facts: Payment
   return { op: { kind: 'pay', wallet, at, ...paid, payment: credit } };
 }
 
+/** The payer was told that nothing was paid, and may have paid again or not want it any more. */
+function nextUnpaidStep(payment: Payment, state: PaymentState, facts: PaymentStepFacts): PaymentStep | undefined {
+  const { id, version, phase, ref } = payment;
+  if (state.status !== 'succeeded' || (ref !== null && ref !== state.id)) return undefined;
+  const disagreement = findDisagreement({ ...payment, ref: state.id }, state, facts);
+  const reason = [PAID_LATE, ...(disagreement === undefined ? [] : [disagreement])].join('; ');
+  const paid = { ref: state.id, state: serializeState(state, phase) };
+  return { change: { kind: 'review', id, version, at: facts.at, reason, paid } };
+}
+
 type RefundStepFacts = Pick<PaymentStepFacts, 'at' | 'suspend'>;
 
 function nextCreditedStep(
@@ -194,9 +207,9 @@ function isDue({ dueAt }: Payment, at: number): boolean {
   return dueAt !== null && dueAt <= at;
 }
 
-/** For the operator's review, without the id that can charge the saved method. */
-function serializeState({ saved, ...state }: PaymentState): string {
+/** For the operator's review, without the id that can charge the saved method. `after`: how it had ended before. */
+function serializeState({ saved, ...state }: PaymentState, after?: PaymentPhase): string {
   const { kind, brand, last4, expiry } = saved ?? {};
-  const shown = { ...state, saved: saved && { kind, brand, last4, expiry } };
+  const shown = { ...state, saved: saved && { kind, brand, last4, expiry }, after };
   return JSON.stringify(shown, (_name, value) => (typeof value === 'bigint' ? String(value) : value));
 }

@@ -8,7 +8,7 @@ import type { PaymentWebhook } from '../store/ports/payments.ts';
 import type { Store } from '../store/store.ts';
 import type { NoticeVerdict, PaymentState, RawNotice } from '../upstream/contract/payment.ts';
 import { isUpstreamFault } from '../upstream/host/fault.ts';
-import type { PaymentFollower, PaymentLog } from './follower.ts';
+import { PAID_TWICE, type PaymentFollower, type PaymentLog } from './follower.ts';
 import { newId } from './ids.ts';
 import { maskJson } from './mask.ts';
 import { findProviderFault } from './provider-fault.ts';
@@ -145,7 +145,7 @@ export function createWebhookHandler({
     if (named?.provider !== name) return undefined;
     // The order may just have got this `ref`.
     if (named.ref === null || named.ref === ref) return named;
-    log.error({ payment: order, found: ref }, 'an order was paid twice at its provider');
+    log.error({ payment: order, found: ref }, PAID_TWICE);
     return undefined;
   }
 

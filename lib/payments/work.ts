@@ -50,7 +50,7 @@ export function createWork({ store, follow: steps, providers, now, log, onFailur
       const begun = payment.phase === 'created' ? await startAtProvider(payment, open, signal) : payment;
       if (begun.ref === null || (begun.version !== payment.version && !isDue(begun))) return begun;
       const asked = hasUnsentRefund(begun) ? await sendRefunds(begun, open, signal) : begun;
-      return await follow(asked, open, await open.provider.fetch({ id: begun.ref }, signal));
+      return await follow(asked, open, await fetchState(open, begun.ref, signal));
     } catch (error) {
       const failure = findProviderFault(error, signal);
       if (!failure) throw error;
@@ -60,6 +60,12 @@ export function createWork({ store, follow: steps, providers, now, log, onFailur
       const known = await store.payments.get(payment.id);
       return known ? postponePoll(known, nextPollAfterFailure(known, kind)) : payment;
     }
+  }
+
+  async function fetchState({ provider }: OpenPayment, ref: string, signal: AbortSignal): Promise<PaymentState> {
+    const state = await provider.fetch({ id: ref }, signal);
+    if (state.id !== ref) throw upstreamFault('protocol', `it was asked about ${ref} and told of ${state.id}`);
+    return state;
   }
 
   function isDue({ dueAt }: Payment): boolean {
@@ -149,15 +155,17 @@ export function createWork({ store, follow: steps, providers, now, log, onFailur
   }
 
   /** Does not use the found state: the next step fetches it. */
-  function recordFoundStart(payment: Payment, { id: ref }: PaymentState): Promise<Payment> {
+  async function recordFoundStart(payment: Payment, { id: ref }: PaymentState): Promise<Payment> {
     const { id, version, createdAt } = payment;
+    await refuseKnown(payment, ref);
     const at = now();
     return change({ kind: 'begin', id, version, at, ref, payUrl: null, expiresAt: createdAt + DAY_MS, dueAt: at });
   }
 
-  function recordStart(payment: Payment, { provider }: OpenPayment, started: Started): Promise<Payment> {
+  async function recordStart(payment: Payment, { provider }: OpenPayment, started: Started): Promise<Payment> {
     const { id, version, createdAt } = payment;
     const { id: ref, expiresAt } = started;
+    await refuseKnown(payment, ref);
     const isOwn = !provider.live && started.payUrl.startsWith(`${parseOrderFacts(payment).pageUrl}/`);
     const isAllowed = isOwn || isAllowedRedirect(started.payUrl, provider);
     if (!isAllowed)
@@ -166,6 +174,11 @@ export function createWork({ store, follow: steps, providers, now, log, onFailur
     const dueAt = nextPollAt({ createdAt, expiresAt }, at) ?? at;
     const payUrl = isAllowed ? started.payUrl : null;
     return change({ kind: 'begin', id, version, at, ref, payUrl, expiresAt, dueAt });
+  }
+
+  async function refuseKnown({ id, provider }: Payment, ref: string): Promise<void> {
+    const known = await store.payments.find(provider, ref);
+    if (known && known.id !== id) throw upstreamFault('protocol', `it began ${id} as ${ref}, which is ${known.id}`);
   }
 
   function failPayment({ id, version }: Payment, reason: string): Promise<Payment> {

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { HOUR_MS } from '../../lib/base/durations.ts';
 import { checkAutoTopups } from '../../lib/ledger/audit-auto-topups.ts';
+import type { Payment } from '../../lib/money/payment.ts';
 import { markClaimed } from '../../lib/payments/topup-rules.ts';
 import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
 import type { Store } from '../../lib/store/store.ts';
@@ -56,6 +57,23 @@ describe('the audit of automatic top-ups', () => {
     const rows = Array.from({ length: 120 }, (_, n) => newOrder(id, { createdAt: AT + 1 + n }));
     for (const row of rows) await faulty.real.payments.create(row);
     expect(await problems()).to.deep.equal([]);
+  });
+
+  it('leaves open whether those count that were paid after they had ended', async () => {
+    const auto = await start('UTC', AT - 10 * 24 * HOUR_MS);
+    const paid = await faulty.store.payments.get(auto.order ?? '');
+    const credited = { ...paid, phase: 'credited', ref: 'ref_1', credited: RUB, owner: null, lease: null } as Payment;
+    for (const [state, found] of [
+      ['{"status":"succeeded"}', 1],
+      ['{"status":"succeeded","after":"canceled"}', 0],
+    ] as const) {
+      await faulty.store.payments.put('payments', [{ ...credited, state }]);
+      for (const monthSum of [auto.monthSum, 0n]) {
+        const row = (await faulty.store.payments.autoTopup(wallet)) as AutoTopupRow;
+        await faulty.store.payments.changeAutoTopup({ ...row, order: null, monthSum });
+        expect(await problems(), state).to.have.length(monthSum === 0n ? found : 0);
+      }
+    }
   });
 
   it('reads those of every account', async () => {

@@ -53,7 +53,7 @@ const CHANGES: readonly PaymentChange[] = [
   { kind: 'begin', ...base, ref: 'ref_1', payUrl: 'https://till/', expiresAt: AT + 9, dueAt: AT + 7 },
   { kind: 'poll', ...base, dueAt: AT + 77 },
   { kind: 'succeed', ...base, ref: 'ref_1', state: '{"a":1}' },
-  { kind: 'review', ...base, reason: 'sum' },
+  { kind: 'review', ...base, reason: 'sum', paid: { ref: 'ref_1', state: '{"a":1}' } },
   { kind: 'reject', ...base, reason: 'no' },
   { kind: 'cancel', ...base, reason: 'insufficient_funds', state: '{}' },
   { kind: 'expire', ...base, reason: 'late', dueAt: AT + 99 },
@@ -87,6 +87,8 @@ const NEXT: { readonly [Phase in PaymentPhase]?: { readonly [Kind in PaymentChan
   expired: { poll: 'expired', succeed: 'succeeded', cancel: 'canceled', expire: 'expired' },
   succeeded: { poll: 'succeeded', review: 'review', credit: 'credited' },
   review: { reject: 'rejected', credit: 'credited' },
+  canceled: { review: 'review' },
+  failed: { review: 'review' },
   credited: {
     poll: 'credited',
     ask_refund: 'credited',
@@ -114,7 +116,7 @@ const NEXT: { readonly [Phase in PaymentPhase]?: { readonly [Kind in PaymentChan
   reversed: { poll: 'reversed', note_refund: 'reversed', refuse_refund: 'reversed', refund: 'reversed' },
   kept: { poll: 'kept', note_refund: 'kept', refuse_refund: 'kept', refund: 'kept' },
 };
-const FINAL: readonly PaymentPhase[] = ['canceled', 'failed', 'rejected', 'refunded', 'reversed', 'kept'];
+const FINAL: readonly PaymentPhase[] = ['rejected', 'refunded', 'reversed', 'kept'];
 
 describe('a payment', () => {
   for (const phase of PAYMENT_PHASES) {
@@ -153,6 +155,17 @@ describe('a payment', () => {
   it('refuses a success with the id of another payment at the provider', () => {
     const change = { kind: 'succeed', ...base, ref: 'ref_2', state: '{}' } as const;
     expect(decidePayment(inPhase('pending'), change).status).to.equal('stale');
+  });
+
+  it('comes to review after it ended without money only with the payment that was made', () => {
+    const review = (paid?: { ref: string; state: string }) =>
+      decidePayment(inPhase('canceled'), { kind: 'review', ...base, reason: 'late', ...(paid && { paid }) }).status;
+    expect(review()).to.equal('stale');
+    expect(review({ ref: 'ref_2', state: '{}' })).to.equal('stale');
+    const failed = { ...inPhase('failed'), ref: null };
+    const paid = { ref: 'ref_2', state: '{"a":1}' };
+    const { payment } = decidePayment(failed, { kind: 'review', ...base, reason: 'late', paid });
+    expect(payment).to.include({ phase: 'review', ref: 'ref_2', state: '{"a":1}', reason: 'late', dueAt: null });
   });
 
   it('records the shortfall, and is refunded once the whole amount is taken back', () => {

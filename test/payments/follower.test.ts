@@ -1,8 +1,8 @@
 // What is reported about a payment: each change once, and what operators have to know in the log.
 import { expect } from 'chai';
-import { type Payment, parseRefunds } from '../../lib/money/payment.ts';
+import { PAID_LATE, type Payment, parseRefunds } from '../../lib/money/payment.ts';
 import { createPaymentFollower } from '../../lib/payments/follower.ts';
-import { requestRefund } from '../../lib/payments/operator.ts';
+import { decideReview, requestRefund } from '../../lib/payments/operator.ts';
 import { createFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
@@ -19,7 +19,7 @@ function suite(kind: StoreKind): void {
     service = use.service();
   });
   const errors = () => stage.lines.filter(({ level }) => level === 'error').map(({ message }) => message);
-  const HELD = 'the provider holds money that was not credited';
+  const REVIEW = 'a payment is under review: an operator has to decide';
 
   it('reports every refund, even if the phase stays the same', async () => {
     const { id } = await stage.credited(service);
@@ -54,7 +54,7 @@ function suite(kind: StoreKind): void {
     const { id } = await stage.order(service);
     stage.bank.pay(id, { order: 'pay_another' });
     expect(await service.payments.poll(id)).to.include({ phase: 'review' });
-    expect(errors()).to.deep.equal(['a payment does not match its order: an operator has to decide']);
+    expect(errors()).to.deep.equal([REVIEW]);
   });
 
   it('credits a payment only once its method is saved', async () => {
@@ -115,7 +115,7 @@ function suite(kind: StoreKind): void {
     expect(errors()).to.deep.equal(['the wallet could not cover a refund or dispute in full']);
   });
 
-  it('logs money that a provider takes after a decline, and nothing for a plain decline', async () => {
+  it('reviews a payment that a provider takes after a decline, and logs nothing for a plain decline', async () => {
     const { id } = await stage.order(service);
     const reason = { kind: 'soft', code: 'insufficient_funds' } as const;
     stage.bank.pay(id, { status: 'canceled', reason });
@@ -124,15 +124,13 @@ function suite(kind: StoreKind): void {
     expect(errors()).to.deep.equal([]);
     stage.bank.pay(id, { status: 'succeeded', reason: null });
     expect(await stage.sendWebhook(service, ref)).to.equal('done');
-    expect(errors()).to.deep.equal([HELD]);
-    expect([(await stage.payment(id)).phase, await stage.topped()]).to.deep.equal(['canceled', 0n]);
-  });
-
-  it('logs a payment for which the provider reports another one', async () => {
-    const { id, ref } = await stage.order(service);
-    const other = await stage.order(service);
-    stage.bank.payments.set(ref ?? '', { ...stage.bank.pay(other.id), order: id });
-    expect(await service.payments.poll(id)).to.include({ phase: 'pending', credited: 0n });
-    expect(errors()).to.deep.equal([HELD]);
+    expect(errors()).to.deep.equal([REVIEW]);
+    expect(await stage.payment(id)).to.include({ phase: 'review', reason: PAID_LATE, credited: 0n });
+    // Told again, it is no other payment.
+    expect(await stage.sendWebhook(service, ref)).to.equal('done');
+    const verdict = { at: stage.now(), reason: 'the payer wants it', credit: 1000n * RUB };
+    expect((await decideReview(stage.store, id, verdict)).status).to.equal('done');
+    expect([(await stage.payment(id)).phase, await stage.topped()]).to.deep.equal(['credited', 1000n * RUB]);
+    expect(await stage.problems()).to.deep.equal([]);
   });
 }

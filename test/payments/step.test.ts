@@ -1,7 +1,14 @@
 // The next step of a payment as tables: its phase, what its provider reports, and what follows.
 import { expect } from 'chai';
 import { HOUR_MS, MINUTE_MS } from '../../lib/base/durations.ts';
-import { createPayment, NEVER_STARTED, type Payment, type PaymentPhase, type Refund } from '../../lib/money/payment.ts';
+import {
+  createPayment,
+  NEVER_STARTED,
+  PAID_LATE,
+  type Payment,
+  type PaymentPhase,
+  type Refund,
+} from '../../lib/money/payment.ts';
 import { toProviderId } from '../../lib/payments/ids.ts';
 import { nextPaymentStep, type PaymentStepFacts } from '../../lib/payments/step.ts';
 import type { Decline, PaymentState, RefundState } from '../../lib/upstream/contract/payment.ts';
@@ -112,6 +119,30 @@ describe('the next step of a payment', () => {
     }
   });
 
+  describe('after it ended without money', () => {
+    for (const phase of ['canceled', 'failed'] as const) {
+      const ended = (more: Partial<Payment> = {}) => inPhase(phase, { credited: 0n, dueAt: null, ...more });
+
+      it(`${phase}: is reviewed if it was paid after all, even if it had no id`, () => {
+        for (const ref of ['ref_1', null]) {
+          const found = step(ended({ ref }), said())?.change;
+          expect(found).to.deep.include({ kind: 'review', reason: PAID_LATE, ...base });
+          const { paid } = found as { paid: { ref: string; state: string } };
+          expect(paid.ref).to.equal('ref_1');
+          expect(JSON.parse(paid.state)).to.include({ status: 'succeeded', after: phase });
+        }
+        const sum = step(ended(), said({ amount: RUB }))?.change;
+        expect(sum).to.include({ reason: `${PAID_LATE}; sum: 1.00 instead of 1000.00` });
+      });
+
+      it(`${phase}: ignores another payment, and one that was not paid`, () => {
+        expect(step(ended(), said({ id: 'ref_2' }))).to.equal(undefined);
+        for (const status of ['canceled', 'pending'] as const)
+          expect(step(ended(), said({ status }))).to.equal(undefined);
+      });
+    }
+  });
+
   describe('after it succeeded', () => {
     const arrived = (more: Partial<Payment> = {}) => inPhase('succeeded', { state: '{}', ...more });
 
@@ -207,7 +238,7 @@ describe('the next step of a payment', () => {
       });
     }
 
-    for (const phase of ['review', 'rejected', 'canceled', 'failed', 'refunded'] as const) {
+    for (const phase of ['review', 'rejected', 'refunded'] as const) {
       it(`${phase}: is nothing`, () => expect(back(inPhase(phase))).to.equal(undefined));
     }
 

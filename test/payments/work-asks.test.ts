@@ -78,13 +78,14 @@ async function worked(
     start: does('start', started),
     find: does('find', undefined),
     refund: does('refund', { id: 'back' }),
-    fetch: does('fetch', {}),
+    fetch: does('fetch', { id: 'ref' }),
     ...(charges && { charge: does('charge', { id: 'ref' }) }),
   };
   const work = createWork({
     store: {
       payments: {
         get: async () => payment,
+        find: async () => undefined,
         method: async () => ({ ...CARD, id: 'pm_1', removedAt: null }),
         autoTopup: async () => ({ enabled: true, method: 'pm_1' }),
       } as never,

@@ -1,6 +1,6 @@
 // What a provider is asked and which links are accepted: nothing twice, nothing too late, no link to another host.
 import { expect } from 'chai';
-import { DAY_MS } from '../../lib/base/durations.ts';
+import { DAY_MS, MINUTE_MS } from '../../lib/base/durations.ts';
 import type { NewPayment } from '../../lib/money/payment.ts';
 import { NOT_ACCEPTED, parseRefunds } from '../../lib/money/payment.ts';
 import { requestRefund } from '../../lib/payments/operator.ts';
@@ -60,6 +60,53 @@ function suite(kind: StoreKind): void {
     expect((await stage.order(service)).payUrl).to.equal(payUrl);
     Object.assign(provider(), { live: true });
     expect((await stage.order(service)).payUrl).to.equal(null);
+  });
+
+  it('counts it as a failure if a provider is asked about one payment and tells of another', async () => {
+    const failures: string[] = [];
+    const counts = {
+      onOrder() {},
+      onCredit() {},
+      onWebhook() {},
+      onFailure: (...told: string[]) => void failures.push(...told),
+    };
+    const { payments } = stage.service('own_2', stage.store, counts);
+    const { id, ref } = await stage.order(service);
+    const other = await stage.order(service);
+    stage.bank.payments.set(ref ?? '', { ...stage.bank.pay(other.id), order: id });
+    stage.aheadMs = MINUTE_MS;
+    const after = await payments.poll(id);
+    expect(after).to.include({ phase: 'pending', credited: 0n, owner: null });
+    expect(after?.dueAt).to.be.above(stage.now() + MINUTE_MS / 2);
+    expect(failures).to.deep.equal(['till', 'protocol']);
+  });
+
+  it('counts it as a failure if a provider begins an order as the payment of another', async () => {
+    const failures: string[] = [];
+    const counts = {
+      onOrder() {},
+      onCredit() {},
+      onWebhook() {},
+      onFailure: (...told: string[]) => void failures.push(...told),
+    };
+    const { payments } = stage.service('own_2', stage.store, counts);
+    const { ref } = await stage.order(service);
+    const open = payments.providers()[0]?.provider as PaymentProvider;
+    const start = open.start;
+    Object.assign(open, {
+      start: async (...asked: Parameters<typeof start>) => ({ ...(await start(...asked)), id: ref }),
+    });
+    const order = {
+      wallet: stage.wallet,
+      provider: 'till',
+      amount: 1000n * RUB,
+      locale: 'en',
+      saveMethod: false,
+    } as const;
+    const made = await payments.order(order);
+    expect(made).to.include({ phase: 'created', ref: null, owner: null });
+    expect(made.dueAt).to.be.above(stage.now());
+    expect(failures).to.deep.equal(['till', 'protocol']);
   });
 
   it('keeps the lease of an order while its provider may still answer', async () => {

@@ -1,6 +1,6 @@
 // Texts for the codes with which providers and our own steps say why a payment was declined or needs a review.
 import { DEFAULT_ZONE } from '../../money/key-limits.ts';
-import { NEVER_STARTED, NOT_ACCEPTED } from '../../money/payment.ts';
+import { NEVER_STARTED, NOT_ACCEPTED, PAID_LATE } from '../../money/payment.ts';
 import { GONE_BACK } from '../../payments/gone-back.ts';
 import { RESTORED } from '../../payments/restored.ts';
 import { AMOUNT_UNUSABLE, CARD_UNUSABLE, PROVIDER_OFF } from '../../payments/topup-rules.ts';
@@ -92,6 +92,7 @@ const WORDS = defineWords<ReasonWords>({
       [AMOUNT_UNUSABLE]: 'платёжная система не принимает такую сумму',
       [RESTORED]:
         'данные сервиса восстановлены из резервной копии: неизвестно, списывались ли деньги с карты после неё',
+      [PAID_LATE]: 'деньги пришли после того, как платёж был отменён или не состоялся',
       [NEVER_STARTED]: 'платёж не был создан в платёжной системе',
       [NOT_ACCEPTED]: 'платёжная система сейчас не принимает платежи этого сервиса; оператор уже знает',
     },
