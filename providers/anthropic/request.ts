@@ -1,14 +1,5 @@
 // Settings of a messages upstream, and the request for one text call.
-import type {
-  AccountSettings,
-  Content,
-  Host,
-  JsonBody,
-  KeyHeaders,
-  Reasoning,
-  TextCall,
-} from '../../lib/upstream/contract/provider.ts';
-import { closeSchema } from './schema.ts';
+import type { AccountSettings, Host, JsonBody, KeyHeaders, TextCall } from '../../lib/upstream/contract/provider.ts';
 import { writeStrictTools } from './strict.ts';
 
 export const AUTH_STYLES = ['x-api-key', 'bearer'] as const;
@@ -58,15 +49,20 @@ export function chooseKeyHeaders({ auth }: Wire, { bearer }: Host): KeyHeaders {
   return auth === 'bearer' ? bearer : (key) => ({ 'x-api-key': key });
 }
 
-export function buildMessagesBody(call: TextCall, wire: Wire, { message }: Host): JsonBody {
+export function buildMessagesBody(call: TextCall, wire: Wire, host: Host): JsonBody {
+  const { output_config: asked, ...thinking } = host.message.thinking(call, {
+    by: wire.thinking,
+    off: wire.thinkingOff,
+    takesUnsigned: wire.unsignedThinking === 'send',
+  });
   return (base64) => ({
-    ...message.body(writeStrictTools(call), base64, {
+    ...host.message.body(writeStrictTools(call, host), base64, {
       keepsSystemMessages: wire.systemMessages === 'in_place',
       keepsUnsignedThoughts: wire.unsignedThinking === 'send',
     }),
     ...pickMessageFields(call, wire),
-    ...writeThinking(call, wire),
-    ...writeOutputConfig(call, wire),
+    ...thinking,
+    ...writeOutputConfig(call, asked as object | undefined, host),
   });
 }
 
@@ -77,41 +73,8 @@ function pickMessageFields({ messageFields = {}, betas = [] }: TextCall, wire: W
   return { ...fields, ...(isManaged && { context_management: edits }) };
 }
 
-/** Newer models decide how long to reason and take an effort; older ones take a number of tokens. */
-function writeThinking({ reasoning, messages, tools }: TextCall, wire: Wire): object {
-  const { thinking: style, thinkingOff, unsignedThinking } = wire;
-  if (!reasoning) return {};
-  if (reasoning.mode === 'off') return thinkingOff === 'low' ? {} : { thinking: { type: thinkingOff } };
-  // Refused where a call is required.
-  if (tools?.choice === 'any' || typeof tools?.choice === 'object') return {};
-  const { display } = reasoning;
-  if (style === 'adaptive') return { thinking: { type: 'adaptive', display } };
-  // They want the reasoning before a tool call back.
-  const isThought = unsignedThinking === 'send' ? isReasoning : isSigned;
-  const lacksReasoning = messages.some(({ content }) => content.some(isCall) && !content.some(isThought));
-  if (reasoning.mode === 'auto' || reasoning.budgetTokens === undefined || lacksReasoning) return {};
-  return { thinking: { type: 'enabled', budget_tokens: reasoning.budgetTokens, display } };
-}
-
-const isCall = ({ type }: Content) => type === 'tool-call';
-const isReasoning = ({ type }: Content) => type === 'reasoning';
-const isSigned = (part: Content) => part.type === 'reasoning' && part.state?.format === 'messages';
-
 /** JSON without a schema is not supported here. */
-function writeOutputConfig({ format, reasoning }: TextCall, wire: Wire): object {
-  const effort = reasoning && chooseEffort(reasoning, wire);
-  const config = {
-    ...(format?.type === 'json-schema' && { format: { type: 'json_schema', schema: closeSchema(format.schema) } }),
-    ...(effort !== undefined && { effort }),
-  };
-  return Object.keys(config).length > 0 ? { output_config: config } : {};
-}
-
-/** It is about the whole answer, so it counts without thinking too; some models then refuse the highest. */
-function chooseEffort(reasoning: Reasoning, { thinking, thinkingOff }: Wire): string | undefined {
-  if (reasoning.mode === 'off' && thinkingOff === 'low') return 'low';
-  if (reasoning.mode === 'auto' || thinking === 'budget') return undefined;
-  const { mode, effort } = reasoning;
-  if (effort === 'minimal') return 'low';
-  return mode === 'off' && (effort === 'xhigh' || effort === 'max') ? 'high' : effort;
+function writeOutputConfig({ format }: TextCall, asked: object | undefined, { closeSchema }: Host): object {
+  if (format?.type !== 'json-schema') return asked ? { output_config: asked } : {};
+  return { output_config: { format: { type: 'json_schema', schema: closeSchema(format.schema) }, ...asked } };
 }

@@ -1,13 +1,12 @@
 // How much of strict schemas the vendor takes in one request. Others have no such limits, so clients mark all their tools.
-import type { TextCall } from '../../lib/upstream/contract/provider.ts';
-import { closeSchema, isObject } from './schema.ts';
+import type { Host, JsonObject, TextCall } from '../../lib/upstream/contract/provider.ts';
 
 const TOOLS_MAX = 20;
 const OPTIONAL_MAX = 24;
 const UNIONS_MAX = 16;
 
 /** If there is more, no tool is strict. The form of an answer counts, too. */
-export function writeStrictTools(call: TextCall): TextCall {
+export function writeStrictTools(call: TextCall, { closeSchema }: Pick<Host, 'closeSchema'>): TextCall {
   const { tools, format } = call;
   const marked = tools?.list.filter((tool) => tool.strict) ?? [];
   if (!tools || marked.length === 0) return call;
@@ -32,4 +31,8 @@ function listProperties(schema: unknown): readonly { readonly isOptional: boolea
   }));
   const named = [properties, $defs].flatMap((each) => (isObject(each) ? Object.values(each) : []));
   return [...own, ...[...named, items, anyOf, oneOf, allOf].flat().flatMap(listProperties)];
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,18 +1,14 @@
 // Plugin for Amazon Bedrock: text of any of its models by the Converse API, signed with an access key of AWS.
-import type {
-  AccountSettings,
-  AnswerReader,
-  Host,
-  ProviderPlugin,
-  TextCall,
-} from '../../lib/upstream/contract/provider.ts';
-import { buildConverseBody, STATE_FORMAT } from './request.ts';
+import type { AnswerReader, Host, ProviderPlugin, TextCall } from '../../lib/upstream/contract/provider.ts';
+import { REASONING_STYLES, STATE_FORMAT } from './reasoning.ts';
+import { buildConverseBody, type Settings } from './request.ts';
 import { signRequest } from './sign.ts';
 
-interface Settings extends AccountSettings {
-  readonly region: string;
-  readonly cacheMarkers: 'omit' | 'send';
-}
+const REQUEST = {
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  framing: 'aws-event-stream',
+} as const;
 
 const plugin: ProviderPlugin<Settings> = {
   contract: 2,
@@ -23,7 +19,8 @@ const plugin: ProviderPlugin<Settings> = {
     const apiKey = joi.alternatives(key, joi.array().items(key).min(1)).required().meta({ secret: true });
     const region = joi.string().default('us-east-1');
     const cacheMarkers = joi.valid('omit', 'send').default('omit');
-    return account('https://bedrock-runtime.us-east-1.amazonaws.com', { apiKey, region, cacheMarkers });
+    const reasoning = joi.valid(...REASONING_STYLES).default('auto');
+    return account('https://bedrock-runtime.us-east-1.amazonaws.com', { apiKey, region, cacheMarkers, reasoning });
   },
   faultHeader: 'x-amzn-errortype',
   faultWords: {
@@ -37,33 +34,21 @@ const plugin: ProviderPlugin<Settings> = {
     missing: /model identifier is invalid|support on-demand throughput|on-demand throughput isn.t supported/i,
   },
   create(settings, host) {
-    const resolveTarget = host.perRoute(settings, ({ baseUrl, region, cacheMarkers }) => ({
-      baseUrl,
-      region,
-      takesMarkers: cacheMarkers === 'send',
-    }));
+    const resolveWire = host.perRoute(settings, (wire) => wire);
     return {
       tools: true,
       cacheMarkers: settings.cacheMarkers === 'send',
       toolNames: /^[a-zA-Z0-9_-]{1,64}$/,
       stateFormat: STATE_FORMAT,
       text(call, signal) {
-        const { baseUrl, region, takesMarkers } = resolveTarget(call);
+        const wire = resolveWire(call);
+        const { baseUrl, region } = wire;
         const { conversation } = call;
         const url = `${baseUrl}/model/${encodeURIComponent(call.model)}/converse-stream`;
-        const body = JSON.stringify(buildConverseBody(call, host, takesMarkers));
+        const body = JSON.stringify(buildConverseBody(call, host, wire));
         const auth = (key: string) => signRequest({ key, region, url: new URL(url), body, now: host.clock.now() });
-        const headers = { 'content-type': 'application/json' };
-        const request = {
-          method: 'POST',
-          headers,
-          auth,
-          conversation,
-          body,
-          framing: 'aws-event-stream',
-          signal,
-        } as const;
-        return host.answer(url, request, createReader(host, call));
+        const asked = { ...REQUEST, auth, conversation, body, signal };
+        return host.answer(url, asked, createReader(host, call));
       },
     };
   },

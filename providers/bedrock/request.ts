@@ -1,33 +1,65 @@
 // The body of a Converse request: messages of blocks, each with one field that names what it is.
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import type { Content, Host, Sampling, TextCall, TextMessage, Tools } from '../../lib/upstream/contract/provider.ts';
+import type {
+  AccountSettings,
+  Content,
+  Host,
+  JsonSchemaFormat,
+  Sampling,
+  TextCall,
+  TextMessage,
+  Tools,
+} from '../../lib/upstream/contract/provider.ts';
+import { type ReasoningStyle, STATE_FORMAT, writeReasoning } from './reasoning.ts';
 
-export const STATE_FORMAT = 'converse';
+export interface Settings extends AccountSettings {
+  readonly region: string;
+  readonly cacheMarkers: 'omit' | 'send';
+  /** The fields that say how much a model reasons; `auto`: by its id. */
+  readonly reasoning: ReasoningStyle;
+}
+
+type Quirks = Pick<Settings, 'cacheMarkers' | 'reasoning'>;
 
 const CACHE_POINTS_MAX = 4;
 /** For five minutes: only some models know an hour. */
 const CACHE_POINT = { cachePoint: { type: 'default' } };
 
-export function buildConverseBody(call: TextCall, host: Host, takesMarkers = false): object {
-  const { system, messages, maxTokens, tools, stops = [], sampling } = call;
-  const marked = takesMarkers ? chooseMarked(call) : new Set();
+export function buildConverseBody(call: TextCall, host: Host, { cacheMarkers, reasoning }: Quirks): object {
+  const { system, messages, maxTokens, tools, stops = [], sampling, format } = call;
+  const marked = cacheMarkers === 'send' ? chooseMarked(call) : new Set();
   const mark = (part: object, blocks: object[]) => (marked.has(part) ? [...blocks, CACHE_POINT] : blocks);
   const stopSequences = stops.filter((stop) => stop.trim() !== '').slice(0, 4);
+  const modelFields = writeReasoning(call, reasoning, host);
+  const turns = messages[0]?.role === 'assistant' ? [HELLO, ...messages] : messages;
   const toolConfig = tools && tools.choice !== 'none' ? buildToolConfig(tools) : forbidCalls(messages);
   return {
     ...(system && { system: system.flatMap((part) => mark(part, [{ text: part.text }])) }),
-    messages: joinTurns(messages).map(({ role, content }) => ({
+    messages: host.joinTurns(turns).map(({ role, content }) => ({
       role,
       content: content.flatMap((part) => mark(part, buildBlock(part, host))),
     })),
     inferenceConfig: {
       maxTokens,
       ...(stopSequences.length > 0 && { stopSequences }),
-      ...(sampling && buildSampling(sampling)),
+      // Refused beside thinking.
+      ...(sampling && !isThinking(modelFields) && buildSampling(sampling)),
     },
+    // JSON without a schema is not supported here.
+    ...(format?.type === 'json-schema' && { outputConfig: { textFormat: buildTextFormat(format, host) } }),
+    ...(Object.keys(modelFields).length > 0 && { additionalModelRequestFields: modelFields }),
     ...(toolConfig && { toolConfig }),
   };
+}
+
+function isThinking({ thinking }: { readonly thinking?: unknown }): boolean {
+  return thinking !== undefined && (thinking as { readonly type: string }).type !== 'disabled';
+}
+
+function buildTextFormat({ schema, name, description }: JsonSchemaFormat, { closeSchema }: Host): object {
+  const jsonSchema = { schema: JSON.stringify(closeSchema(schema)), name, ...(description && { description }) };
+  return { type: 'json_schema', structure: { jsonSchema } };
 }
 
 /** The end of the system prompt, which covers the tools (some models refuse marks there), and the latest of the others. */
@@ -37,20 +69,8 @@ function chooseMarked({ system = [], messages }: TextCall): ReadonlySet<object> 
   return new Set([...shared, ...said.slice(shared.length - CACHE_POINTS_MAX)]);
 }
 
-/** Stands before a greeting of the assistant. */
+/** Stands before a greeting of the assistant: a user has to begin. */
 const HELLO: TextMessage = { role: 'user', content: [{ type: 'text', text: 'Hello.' }] };
-
-/** A user has to begin, and two messages of one role in a row are refused. */
-function joinTurns(messages: readonly TextMessage[]): readonly TextMessage[] {
-  const turns: { readonly role: TextMessage['role']; readonly content: Content[] }[] = [];
-  const first = messages[0]?.role === 'assistant' ? [HELLO] : [];
-  for (const { role, content } of [...first, ...messages]) {
-    const last = turns.at(-1);
-    if (last?.role !== role) turns.push({ role, content: [...content] });
-    else for (const part of content) last.content.push(part);
-  }
-  return turns;
-}
 
 /** Others are fields of some models only. Models of one vendor refuse both together. */
 function buildSampling({ temperature, topP }: Sampling): object {

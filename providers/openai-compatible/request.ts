@@ -88,13 +88,13 @@ export function chooseAuth({ auth }: Wire): Pick<HostRequest, 'auth'> {
   return { auth: (key) => ({ [auth]: key }) };
 }
 
-export function buildChatBody(call: TextCall, wire: Wire, { chat }: Host): JsonBody {
+export function buildChatBody(call: TextCall, wire: Wire, host: Host): JsonBody {
   const { maxTokensParam, usage, toolReasoning } = wire;
   const known = wire.cacheKey === 'key' ? { ...call, cacheRetention: undefined } : call;
   const isWhole = wire.schemas === 'whole' && call.format?.type === 'json-schema';
   const reasoning = isThoughtless(call, toolReasoning) ? ({ mode: 'off' } as const) : call.reasoning;
   return (base64) => ({
-    ...chat.body(known, base64, {
+    ...host.chat.body(known, base64, {
       needsThoughts: toolReasoning === 'blank',
       takesDetails: wire.reasoning === 'reasoning',
       takesCacheKey: wire.cacheKey !== 'omit',
@@ -110,7 +110,7 @@ export function buildChatBody(call: TextCall, wire: Wire, { chat }: Host): JsonB
     ...(usage === 'stream_options' && !isWhole && { stream_options: { include_usage: true } }),
     ...(usage === 'usage_include' && { usage: { include: true } }),
     ...(call.format && { response_format: writeResponseFormat(call.format) }),
-    ...(reasoning && writeReasoning(reasoning, wire)),
+    ...(reasoning && writeReasoning(reasoning, wire, host)),
   });
 }
 
@@ -131,18 +131,12 @@ function writeResponseFormat(format: OutputFormat): object {
 }
 
 /** If nothing is said, the model reasons as it sees fit. */
-function writeReasoning(wish: Reasoning, { reasoning: style, efforts = EFFORTS }: Wire): object {
+function writeReasoning(wish: Reasoning, { reasoning: style, efforts = EFFORTS }: Wire, { fitEffort }: Host): object {
   if (style === 'none' || wish.mode === 'auto') return {};
-  const effort = chooseEffort(wish.mode === 'off' ? 'none' : wish.effort, efforts);
+  const effort = fitEffort(wish, efforts);
   if (style === 'reasoning_effort') return { reasoning_effort: effort };
   if (style === 'reasoning') return { reasoning: { effort } };
   return wish.mode === 'off'
     ? { thinking: { type: 'disabled' } }
     : { thinking: { type: 'enabled' }, reasoning_effort: effort };
-}
-
-/** The most that is no more than wanted, else the least; reasoning that is wanted is not turned off. */
-function chooseEffort(wanted: (typeof EFFORTS)[number], efforts: readonly string[]): string {
-  const known = EFFORTS.filter((effort) => efforts.includes(effort) && (effort !== 'none' || wanted === 'none'));
-  return known.findLast((effort) => EFFORTS.indexOf(effort) <= EFFORTS.indexOf(wanted)) ?? known[0] ?? wanted;
 }

@@ -2,6 +2,9 @@
 import { expect } from 'chai';
 import { encodeAwsEvents } from '../../lib/upstream/check/aws-events.ts';
 import type { Host, TextCall } from '../../lib/upstream/contract/provider.ts';
+import { fitEffort } from '../../lib/upstream/formats/efforts.ts';
+import { messageThinking } from '../../lib/upstream/formats/message/thinking.ts';
+import { joinTurns } from '../../lib/upstream/formats/turns.ts';
 import plugin from '../../providers/bedrock/index.ts';
 import { buildConverseBody } from '../../providers/bedrock/request.ts';
 import { signRequest } from '../../providers/bedrock/sign.ts';
@@ -9,7 +12,13 @@ import { HELLO, useVendor } from '../../testkit/vendor.ts';
 
 const ORIGIN = 'https://bedrock-runtime.eu-central-1.amazonaws.com';
 const KEY = 'AKIDEXAMPLE:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
-const host = { argumentsOf: JSON.parse } as unknown as Host;
+const host = {
+  argumentsOf: JSON.parse,
+  joinTurns,
+  fitEffort,
+  message: { thinking: messageThinking },
+} as unknown as Host;
+const QUIRKS = { cacheMarkers: 'omit', reasoning: 'auto' } as const;
 const HI: TextCall['messages'][number] = { role: 'user', content: [{ type: 'text', text: 'Hi' }] };
 
 describe('bedrock', () => {
@@ -43,7 +52,7 @@ describe('bedrock', () => {
 
   it('gets a temperature, or a top_p', () => {
     const call: TextCall = { model: 'm', options: {}, maxTokens: 9, messages: [] };
-    const drawn = (sampling: TextCall['sampling']) => buildConverseBody({ ...call, sampling }, host);
+    const drawn = (sampling: TextCall['sampling']) => buildConverseBody({ ...call, sampling }, host, QUIRKS);
     expect(drawn({ temperature: 1.5, topP: 0.5, seed: 7 })).to.deep.include({
       inferenceConfig: { maxTokens: 9, temperature: 1 },
     });
@@ -71,7 +80,7 @@ describe('bedrock', () => {
         },
       ],
     };
-    expect(buildConverseBody(call, host)).to.deep.equal({
+    expect(buildConverseBody(call, host, QUIRKS)).to.deep.equal({
       messages: [
         { role: 'user', content: [{ text: 'Hi' }] },
         {
@@ -90,7 +99,11 @@ describe('bedrock', () => {
     const list = [{ name: 'look', schema: { type: 'object' } }];
     const toolConfig = (tools: TextCall['tools']) =>
       (
-        buildConverseBody({ model: 'm', options: {}, maxTokens: 9, messages: [], ...(tools && { tools }) }, host) as {
+        buildConverseBody(
+          { model: 'm', options: {}, maxTokens: 9, messages: [], ...(tools && { tools }) },
+          host,
+          QUIRKS,
+        ) as {
           toolConfig?: { toolChoice: object };
         }
       ).toolConfig;
@@ -103,7 +116,7 @@ describe('bedrock', () => {
   const said = (role: 'user' | 'assistant', ...content: TextCall['messages'][number]['content']) => ({ role, content });
   const text = (words: string) => ({ type: 'text' as const, text: words });
   const asked = (call: Partial<TextCall>) =>
-    buildConverseBody({ model: 'm', options: {}, maxTokens: 9, messages: [], ...call }, host) as {
+    buildConverseBody({ model: 'm', options: {}, maxTokens: 9, messages: [], ...call }, host, QUIRKS) as {
       messages: object[];
       inferenceConfig: object;
       toolConfig?: { tools: { toolSpec: object }[] };
@@ -212,6 +225,106 @@ describe('bedrock', () => {
     expect(toolConfig?.tools[0]?.toolSpec).to.have.all.keys('name', 'inputSchema');
     expect(inferenceConfig).to.deep.equal({ maxTokens: 9 });
     expect(asked({ stops: ['\n', 'END'] }).inferenceConfig).to.deep.include({ stopSequences: ['END'] });
+  });
+
+  const CLAUDE = 'eu.anthropic.claude-opus-4-8';
+  const OLDER = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0';
+  const OPEN = 'openai.gpt-oss-120b-1:0';
+  const NOVA = 'us.amazon.nova-2-lite-v1:0';
+  const high = { mode: 'on', effort: 'high', budgetTokens: 2048 } as const;
+  const look = { list: [{ name: 'look', schema: { type: 'object' } }] };
+  const thought = { type: 'reasoning', text: 'Hm.', state: { format: 'converse', value: 's' } } as const;
+  const REASONING: readonly (readonly [model: string, call: Partial<TextCall>, fields: object | undefined])[] = [
+    [CLAUDE, {}, undefined],
+    [CLAUDE, { reasoning: high }, { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } }],
+    [
+      CLAUDE,
+      { reasoning: { mode: 'on', effort: 'minimal', display: 'summarized' } },
+      { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'low' } },
+    ],
+    [CLAUDE, { reasoning: { mode: 'auto' } }, { thinking: { type: 'adaptive' } }],
+    [CLAUDE, { reasoning: { mode: 'off' } }, { thinking: { type: 'disabled' } }],
+    [
+      CLAUDE,
+      { reasoning: { mode: 'off', effort: 'max' } },
+      { thinking: { type: 'disabled' }, output_config: { effort: 'high' } },
+    ],
+    [CLAUDE, { reasoning: high, tools: { ...look, choice: 'any' } }, { output_config: { effort: 'high' } }],
+    [OLDER, { reasoning: high }, { thinking: { type: 'enabled', budget_tokens: 2048 } }],
+    [
+      'anthropic.claude-3-7-sonnet-20250219-v1:0',
+      { reasoning: high },
+      { thinking: { type: 'enabled', budget_tokens: 2048 } },
+    ],
+    [OLDER, { reasoning: { mode: 'on', effort: 'high' } }, undefined],
+    [OLDER, { reasoning: { mode: 'auto' } }, undefined],
+    [OLDER, { reasoning: { mode: 'off' } }, { thinking: { type: 'disabled' } }],
+    [OLDER, { reasoning: high, tools: { ...look, choice: { name: 'look' } } }, undefined],
+    [OLDER, { reasoning: high, messages: [HI, called('a'), answered('a')] }, undefined],
+    [
+      OLDER,
+      { reasoning: high, messages: [HI, said('assistant', thought, ...called('a').content), answered('a')] },
+      { thinking: { type: 'enabled', budget_tokens: 2048 } },
+    ],
+    [OPEN, { reasoning: high }, { reasoning_effort: 'high' }],
+    [OPEN, { reasoning: { mode: 'on', effort: 'xhigh' } }, { reasoning_effort: 'high' }],
+    [OPEN, { reasoning: { mode: 'off' } }, { reasoning_effort: 'low' }],
+    [OPEN, { reasoning: { mode: 'auto' } }, undefined],
+    [
+      NOVA,
+      { reasoning: { mode: 'on', effort: 'low' } },
+      { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'low' } },
+    ],
+    [NOVA, { reasoning: high }, { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'medium' } }],
+    [NOVA, { reasoning: { mode: 'auto' } }, { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'medium' } }],
+    [NOVA, { reasoning: { mode: 'off' } }, undefined],
+    ['eu.amazon.nova-lite-v1:0', { reasoning: high }, undefined],
+    ['arn:aws:bedrock:eu-central-1:1:application-inference-profile/x', { reasoning: high }, undefined],
+  ];
+  for (const [model, call, fields] of REASONING) {
+    it(`asks ${model} to reason as ${JSON.stringify({ ...call, messages: call.messages?.length })}`, () => {
+      const body = JSON.parse(JSON.stringify(asked({ model, ...call }))) as { additionalModelRequestFields?: object };
+      expect(body.additionalModelRequestFields).to.deep.equal(fields);
+    });
+  }
+
+  it('reasons in the fields that a route names, whatever its id', async () => {
+    const options = { reasoning: 'reasoning_effort' };
+    const call = { ...HELLO, model: 'own-profile', options, reasoning: high };
+    const { sent } = await vendor.tell(vendor.open(), call, '{}', { status: 429 });
+    expect(sent.body.additionalModelRequestFields).to.deep.equal({ reasoning_effort: 'high' });
+    const none = await vendor.tell(vendor.open({ reasoning: 'none' }), { ...call, model: OPEN, options: {} }, '{}', {
+      status: 429,
+    });
+    expect(none.sent.body).not.to.have.property('additionalModelRequestFields');
+  });
+
+  it('gets no sampling beside thinking', () => {
+    const sampling = { temperature: 0.5 };
+    const config = (reasoning: TextCall['reasoning']) =>
+      asked({ model: CLAUDE, sampling, ...(reasoning && { reasoning }) }).inferenceConfig;
+    expect(config(high)).to.deep.equal({ maxTokens: 9 });
+    expect(config({ mode: 'off' })).to.deep.equal({ maxTokens: 9, temperature: 0.5 });
+    expect(config(undefined)).to.deep.equal({ maxTokens: 9, temperature: 0.5 });
+  });
+
+  it('gets the schema of an answer as text, closed, and no JSON without one', async () => {
+    const schema = { type: 'object', properties: { age: { type: 'integer', minimum: 0 } } };
+    const ask = async (format: TextCall['format']) =>
+      (await vendor.tell(vendor.open(), { ...HELLO, model: CLAUDE, ...(format && { format }) }, '{}', { status: 429 }))
+        .sent.body.outputConfig;
+    const sent = (await ask({ type: 'json-schema', name: 'person', description: 'Who.', schema })) as {
+      textFormat: { structure: { jsonSchema: { schema: string } } };
+    };
+    const { schema: text, ...named } = sent.textFormat.structure.jsonSchema;
+    expect([sent.textFormat, named]).to.deep.include({ name: 'person', description: 'Who.' });
+    expect(sent.textFormat).to.include({ type: 'json_schema' });
+    expect(JSON.parse(text)).to.deep.equal({
+      type: 'object',
+      properties: { age: { type: 'integer', description: '{minimum: 0}' } },
+      additionalProperties: false,
+    });
+    expect(await ask({ type: 'json' })).to.equal(undefined);
   });
 
   it('names the stop string that ended an answer if it was the only one', async () => {

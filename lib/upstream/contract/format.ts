@@ -56,6 +56,22 @@ export interface MessageQuirks {
   readonly counts?: CountsPlace & { readonly names: CountNames };
 }
 
+export interface MessageFormat extends WireFormat<MessageQuirks> {
+  /** `thinking` and `output_config.effort`, as the call wants them; neither if it does not say. */
+  thinking(call: TextCall, quirks: ThinkingQuirks): JsonObject;
+}
+
+export interface ThinkingQuirks {
+  /** `adaptive`, with an effort; a `budget` of tokens for older models. */
+  readonly by: 'adaptive' | 'budget';
+  /** How it is turned off: for models that think between tool calls anyway, or always and then at `low` effort. */
+  readonly off: 'disabled' | 'between_tools' | 'low';
+  /** True if thoughts without a signature go back before calls. */
+  readonly takesUnsigned?: boolean;
+  /** The format of the states that the upstream writes; absent: that of messages. */
+  readonly stateFormat?: string;
+}
+
 /** Contents made of parts: texts, images, tool calls and their responses. */
 export interface ContentsFormat {
   /** System prompt, contents, and tools with the choice between them; `generationConfig` is for the plugin to add. */

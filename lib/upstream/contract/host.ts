@@ -1,11 +1,12 @@
 // The part of the contract that the gateway passes to a plugin: types only.
 import type { FinishReason, ProviderPart } from '../../stream/provider-part.ts';
 import type { AnswerReader } from './answer.ts';
-import type { Content } from './content.ts';
+import type { Content, TextMessage } from './content.ts';
 import type { EmbedCall, Embeddings, EmbeddingsFormat, EmbedRequest } from './embedding.ts';
 import type { HostFault } from './fault.ts';
-import type { ChatQuirks, ContentsFormat, MessageQuirks, ResponsesFormat, WireFormat } from './format.ts';
+import type { ChatQuirks, ContentsFormat, MessageFormat, ResponsesFormat, WireFormat } from './format.ts';
 import type { HostImage } from './image.ts';
+import type { Reasoning } from './output.ts';
 import type { HeaderFields, HostRequest, JsonObject, KeyHeaders, RouteOptions, TokenAuth } from './request.ts';
 import type { VendorModel } from './vendor-model.ts';
 import type { HostVideo } from './video.ts';
@@ -81,10 +82,16 @@ export interface Host {
   authorize(auth: KeyHeaders | TokenAuth, keyId?: string): Promise<Readonly<Record<string, string>>>;
   /** A tool call's arguments as an object, for upstreams that take no text: anything else is wrapped in one. */
   argumentsOf(json: string): JsonObject;
+  /** Messages of one role in a row as one, for vendors that refuse them. */
+  joinTurns(messages: readonly TextMessage[]): readonly TextMessage[];
+  /** A schema for vendors that hold an answer to it, and refuse open objects, most limits and unknown formats. */
+  closeSchema(schema: JsonObject): JsonObject;
+  /** The nearest effort that an upstream takes: none above what is wanted, if there is one, and the least for none. */
+  fitEffort(reasoning: Reasoning, taken: readonly string[]): string;
   /** Chat completions, as many upstreams speak them. */
   readonly chat: WireFormat<ChatQuirks>;
   /** The messages format, as some do. */
-  readonly message: WireFormat<MessageQuirks>;
+  readonly message: MessageFormat;
   /** The contents format, as others do. */
   readonly contents: ContentsFormat;
   /** The responses format, the newer one beside chat completions. */

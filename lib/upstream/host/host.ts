@@ -1,20 +1,24 @@
 // What a plugin is given for one upstream: requests, answers, polling, faults, a log and a clock.
 import Joi from 'joi';
 import { readArguments } from '../../stream/arguments.ts';
-import type { Content } from '../contract/content.ts';
+import type { Content, TextMessage } from '../contract/content.ts';
 import type { FaultStatuses, FaultTexts, FaultWords, HostFault } from '../contract/fault.ts';
 import type { Host, HostClock, HostLog, JsonReply } from '../contract/host.ts';
 import type { LimitHeaders } from '../contract/request.ts';
 import { ChatReply } from '../formats/chat/reply.ts';
 import { chatBody } from '../formats/chat/request.ts';
+import { closeSchema } from '../formats/closed-schema.ts';
 import { createContentsEmbeddings } from '../formats/contents/embeddings.ts';
 import { ContentsReply, readImages } from '../formats/contents/reply.ts';
 import { contentsBody } from '../formats/contents/request.ts';
+import { fitEffort } from '../formats/efforts.ts';
 import { createEmbeddingsFormat } from '../formats/embeddings/format.ts';
 import { MessageReply } from '../formats/message/reply.ts';
 import { messageBody } from '../formats/message/request.ts';
+import { messageThinking } from '../formats/message/thinking.ts';
 import { ResponsesReply } from '../formats/responses/reply.ts';
 import { responsesBody } from '../formats/responses/request.ts';
+import { joinTurns } from '../formats/turns.ts';
 import { readAnswer } from './answer.ts';
 import { createAsking } from './ask.ts';
 import { findNearestAspect } from './aspects.ts';
@@ -151,11 +155,15 @@ function createVendorFault(vendor: VendorSigns, secrets: readonly string[]): Hos
   return createHostFault({ secrets, ...told, statuses, header });
 }
 
+/** What several formats have in common. */
+const SHARED = { closeSchema, fitEffort, joinTurns: (messages: readonly TextMessage[]) => joinTurns(messages) };
+
 /** The wire formats that many upstreams speak. */
 function createFormats(
   kit: Pick<Host, 'fault' | 'finishReason'>,
-): Pick<Host, 'chat' | 'contents' | 'message' | 'responses' | 'embeddings'> {
+): Pick<Host, 'chat' | 'contents' | 'message' | 'responses' | 'embeddings' | keyof typeof SHARED> {
   return {
+    ...SHARED,
     chat: { body: chatBody, reader: (quirks = {}) => new ChatReply(kit, quirks) },
     contents: {
       body: contentsBody,
@@ -163,7 +171,11 @@ function createFormats(
       readImages: (reply) => readImages(reply, kit),
       embeddings: createContentsEmbeddings(kit),
     },
-    message: { body: messageBody, reader: (quirks = {}) => new MessageReply(kit, quirks) },
+    message: {
+      body: messageBody,
+      reader: (quirks = {}) => new MessageReply(kit, quirks),
+      thinking: messageThinking,
+    },
     responses: { body: responsesBody, reader: () => new ResponsesReply(kit) },
     embeddings: createEmbeddingsFormat(kit),
   };

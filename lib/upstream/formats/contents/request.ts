@@ -18,6 +18,7 @@ import type {
 import { writeDocumentText } from '../document-text.ts';
 import { CONTENTS_FORMAT } from '../names.ts';
 import { mergeSystemMessages } from '../system-messages.ts';
+import { joinTurns } from '../turns.ts';
 import { findTurnSignatures, type TurnSignatures } from './turn-signatures.ts';
 
 export function contentsBody(call: ContentsCall, base64: Base64, quirks: ContentsQuirks = {}): JsonObject {
@@ -25,20 +26,10 @@ export function contentsBody(call: ContentsCall, base64: Base64, quirks: Content
   const { system, messages, tools } = mergeSystemMessages(call);
   return {
     ...(system && { systemInstruction: { parts: [{ text: system.map(({ text }) => text).join('\n\n') }] } }),
-    contents: joinAnswers(messages).map((message) => writeContents(message, base64, quirks)),
+    // A call is refused behind another message of the model.
+    contents: joinTurns(messages, 'assistant').map((message) => writeContents(message, base64, quirks)),
     ...(tools && writeContentsTools(tools)),
   };
-}
-
-/** A call is refused behind another message of the model. */
-function joinAnswers(messages: readonly TextMessage[]): readonly TextMessage[] {
-  const joined: { readonly role: TextMessage['role']; readonly content: Content[] }[] = [];
-  for (const { role, content } of messages) {
-    const last = joined.at(-1);
-    if (last?.role !== 'assistant' || role !== 'assistant') joined.push({ role, content: [...content] });
-    else for (const part of content) last.content.push(part);
-  }
-  return joined;
 }
 
 function writeContents({ role, content }: TextMessage, base64: Base64, { noSignature }: ContentsQuirks): object {

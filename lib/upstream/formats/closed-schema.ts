@@ -1,6 +1,7 @@
-// Schemas as Anthropic takes them where an answer or a call must conform to one. It refuses open objects, most limits and
-// unknown formats; its own SDKs rewrite schemas in the same way.
-import type { JsonObject } from '../../lib/upstream/contract/provider.ts';
+// Schemas as some vendors take them where an answer or a call must conform to one. They refuse open objects, most limits
+// and unknown formats; their own SDKs rewrite schemas in the same way.
+import { isRecord } from '../../base/record.ts';
+import type { JsonObject } from '../contract/provider.ts';
 
 /** They go into the description, where the model still reads them. */
 const LIMITS = new Set([
@@ -35,14 +36,14 @@ function isLimit(name: string, value: unknown): boolean {
 }
 
 function closeWithin(name: string, value: unknown): unknown {
-  if (MAPS.has(name) && isObject(value)) {
+  if (MAPS.has(name) && isRecord(value)) {
     return Object.fromEntries(Object.entries(value).map(([key, schema]) => [key, closeValue(schema)]));
   }
   if (!NESTED.has(name)) return value;
   return Array.isArray(value) ? value.map(closeValue) : closeValue(value);
 }
 
-const closeValue = (value: unknown): unknown => (isObject(value) ? closeSchema(value) : value);
+const closeValue = (value: unknown): unknown => (isRecord(value) ? closeSchema(value) : value);
 
 function isObjectSchema({ type, properties }: JsonObject): boolean {
   return type === 'object' || (Array.isArray(type) && type.includes('object')) || properties !== undefined;
@@ -51,8 +52,4 @@ function isObjectSchema({ type, properties }: JsonObject): boolean {
 function describe(description: unknown, limits: readonly string[]): string {
   const said = `{${limits.join(', ')}}`;
   return typeof description === 'string' && description !== '' ? `${description}\n\n${said}` : said;
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
