@@ -13,6 +13,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 interface Service {
   readonly image: string;
+  readonly pull_policy?: string;
   readonly environment?: Readonly<Record<string, string | number>>;
   readonly read_only?: boolean;
   readonly user?: string;
@@ -150,7 +151,8 @@ describe('deployment files', () => {
 
   it('pin every image', () => {
     for (const { image } of Object.values(services)) expect(fill(image)).to.match(/:\d+\.\d+\.\d+(-[a-z]+)?$/);
-    for (const { image } of [...gateways, replicaSet]) {
+    for (const { image, pull_policy } of [...gateways, replicaSet]) {
+      expect(pull_policy).to.equal('never');
       expect(image).to.equal(`tollgate:\${TOLLGATE_TAG:-${manifest.version}}`);
     }
     expect(read('.env.example')).to.match(new RegExp(`^TOLLGATE_TAG=${manifest.version}$`, 'm'));
