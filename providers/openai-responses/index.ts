@@ -1,6 +1,6 @@
 // Plugin for upstreams with the responses API, the newer one beside chat completions.
-import type { Host, Provider, ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
-import { buildResponsesBody, type Settings } from './request.ts';
+import type { Host, Provider, ProviderPart, ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
+import { asksForSummary, buildResponsesBody, type Settings } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
   contract: 2,
@@ -26,6 +26,8 @@ function createProvider(settings: Settings, host: Host): Provider {
   const resolveWire = host.perRoute(settings, (wire) => ({ wire, url: host.urlBelow(wire.baseUrl, 'responses') }));
   const headers = { accept: 'text/event-stream, application/json' };
   const request = { method: 'POST', headers, auth: host.bearer } as const;
+  /** Of the account, so it holds for all models. */
+  let isSummaryRefused = false;
   return {
     tools: true,
     documents: true,
@@ -38,12 +40,35 @@ function createProvider(settings: Settings, host: Host): Provider {
     text(call, signal) {
       const { wire, url } = resolveWire(call);
       const { conversation } = call;
-      const body = buildResponsesBody(call, wire, host);
-      return host.answer(
-        url,
-        { ...request, conversation, body, signal, eventCharsMax: EVENT_CHARS_MAX },
-        host.responses.reader(),
-      );
+      const answer = (settings: Settings) => {
+        const body = buildResponsesBody(call, settings, host);
+        const init = { ...request, conversation, body, signal, eventCharsMax: EVENT_CHARS_MAX };
+        return host.answer(url, init, host.responses.reader());
+      };
+      const plain: Settings = { ...wire, summary: 'omit' };
+      if (!asksForSummary(call, wire) || isSummaryRefused) return answer(plain);
+      return answerWithSummary(answer(wire), () => {
+        isSummaryRefused = true;
+        return answer(plain);
+      });
     },
   };
+}
+
+type Answer = AsyncIterable<readonly ProviderPart[]>;
+
+/** OpenAI refuses the whole request if it has not verified the organization. */
+async function* answerWithSummary(answer: Answer, answerWithout: () => Answer): Answer {
+  try {
+    yield* answer;
+    return;
+  } catch (error) {
+    if (!isSummaryRefusal(error)) throw error;
+  }
+  yield* answerWithout();
+}
+
+function isSummaryRefusal(error: unknown): boolean {
+  const { status, detail } = error as { readonly status?: unknown; readonly detail?: unknown };
+  return status === 400 && /reasoning[ ._]+summar/i.test(String(detail));
 }

@@ -1,12 +1,5 @@
 // Settings of a responses upstream, and the request for one text call.
-import type {
-  AccountSettings,
-  Host,
-  JsonBody,
-  JsonObject,
-  Reasoning,
-  TextCall,
-} from '../../lib/upstream/contract/provider.ts';
+import type { AccountSettings, Host, JsonBody, JsonObject, TextCall } from '../../lib/upstream/contract/provider.ts';
 import { writeSchema } from './schema.ts';
 
 export interface Settings extends AccountSettings {
@@ -16,7 +9,7 @@ export interface Settings extends AccountSettings {
   readonly cacheKey: 'send' | 'omit';
   /** `omit` for models that refuse `text.verbosity`. */
   readonly verbosity: 'send' | 'omit';
-  /** `omit` for an account that may not have summaries of the reasoning. */
+  /** `omit` for no summaries of the reasoning, which some accounts may not have. */
   readonly summary: 'send' | 'omit';
   /** `function` for models that refuse custom tools. */
   readonly customTools: 'send' | 'function';
@@ -24,11 +17,17 @@ export interface Settings extends AccountSettings {
   readonly systemMessages: 'in_place' | 'prompt';
 }
 
+/** Whether the request asks for a summary of the reasoning. */
+export function asksForSummary({ reasoning }: TextCall, { summary }: Settings): boolean {
+  if (!reasoning || reasoning.mode === 'off' || summary === 'omit') return false;
+  return reasoning.display === 'summarized' || reasoning.isShown === true;
+}
+
 export function buildResponsesBody(call: TextCall, settings: Settings, { responses }: Host): JsonBody {
   const { cacheKey, customTools, systemMessages } = settings;
   const { format, reasoning, mayReason } = call;
   const text = writeText(call, settings);
-  const wanted = writeReasoning(reasoning, settings);
+  const wanted = writeReasoning(call, settings);
   const quirks = {
     takesCacheKey: cacheKey === 'send',
     takesCustomTools: customTools === 'send',
@@ -59,15 +58,16 @@ function placeInstructions(body: JsonObject, isAskedFor: boolean): JsonObject {
   return { ...others, input: [message, ...(input as readonly object[])] };
 }
 
-function writeReasoning(reasoning: Reasoning | undefined, { off, summary }: Settings): object | undefined {
+function writeReasoning(call: TextCall, settings: Settings): object | undefined {
+  const { reasoning } = call;
+  const { off } = settings;
   if (!reasoning) return undefined;
   if (reasoning.mode === 'off') return { effort: off };
-  const isShown = reasoning.display === 'summarized' || reasoning.isShown === true;
   const wanted = {
     ...(reasoning.mode === 'on' && {
       effort: reasoning.effort === 'minimal' && off === 'low' ? off : reasoning.effort,
     }),
-    ...(isShown && summary === 'send' && { summary: 'auto' }),
+    ...(asksForSummary(call, settings) && { summary: 'auto' }),
   };
   return Object.keys(wanted).length > 0 ? wanted : undefined;
 }

@@ -129,6 +129,28 @@ describe('openai-responses: items', () => {
     });
   }
 
+  it('asks again without a summary where the account may not have one, and no more for later answers', async () => {
+    const provider = vendor.open();
+    const call: TextCall = { ...CALL, reasoning: { mode: 'on', effort: 'low', isShown: true } };
+    const message = 'Your organization must be verified to generate reasoning summaries.';
+    const error = { message, type: 'invalid_request_error', param: 'reasoning.summary', code: 'unsupported_value' };
+    vendor.answer({ error }, { status: 400 });
+    const { parts, error: failure } = await vendor.tell(provider, call, piece('Hi') + line(DONE));
+    expect(failure).to.equal(undefined);
+    expect(blocksOf(parts)).to.deep.equal(['Hi']);
+    await vendor.tell(provider, call, line(DONE));
+    const plain = { effort: 'low' };
+    expect(vendor.sent.map(({ body }) => body.reasoning)).to.deep.equal([{ ...plain, summary: 'auto' }, plain, plain]);
+  });
+
+  it('passes any other refusal of a request for a summary on', async () => {
+    const call: TextCall = { ...CALL, reasoning: { mode: 'on', effort: 'low', isShown: true } };
+    const error = { message: 'Invalid value: effort.', type: 'invalid_request_error', param: 'reasoning.effort' };
+    const { error: failure } = await vendor.tell(vendor.open(), call, { error }, { status: 400 });
+    expect(failure).to.include({ kind: 'request', status: 400 });
+    expect(vendor.sent).to.have.length(1);
+  });
+
   it('has calls behind the text of their message, and results before it', async () => {
     const result = (id: string, isError: boolean, ...texts: string[]) => ({
       ...({ type: 'tool-result', id, name: 'look', isError } as const),
