@@ -20,6 +20,7 @@ import { createLayerSource } from './catalog/layer.ts';
 import { listModels } from './catalog/listing.ts';
 import { type LiveCatalog, openLiveCatalog } from './catalog/live.ts';
 import type { LossNotice } from './catalog/loss.ts';
+import { createPauseStore } from './catalog/pauses.ts';
 import { readCatalogFacts } from './catalog/read.ts';
 import type { Config } from './config.ts';
 import { createConsole, type FirstLinks } from './console/console.ts';
@@ -300,6 +301,7 @@ function openCatalog(
     recordRealMoney: recordCostlyUpstream,
     history: createCatalogHistory(store),
     layer: createLayerSource(store),
+    pauses: createPauseStore(store.settings),
     onLosses,
   });
 }

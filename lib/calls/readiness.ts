@@ -44,7 +44,9 @@ export async function readReadiness({ catalog, ping }: ReadinessFacts): Promise<
     () => true,
     () => false,
   );
-  const models = listModels(catalog()).length;
+  const { paused, ...current } = catalog();
+  // With every upstream paused the gateway is still ready: an operator has to reach its pages to resume one.
+  const models = listModels({ ...current, ...(paused && { models: paused.models }) }).length;
   return { status: store && models > 0 ? 'ok' : 'unavailable', store, models };
 }
 

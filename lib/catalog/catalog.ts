@@ -8,6 +8,7 @@ import {
   type BuiltModel,
   buildModel,
   type ImageModel,
+  keepRoutes,
   type Model,
   type ModelOf,
   type ModelType,
@@ -15,6 +16,7 @@ import {
   type TextModel,
   warnOfUnableRoutes,
 } from './model.ts';
+import type { UpstreamPauses } from './pauses.ts';
 import type { PricesBefore, StatedPrice } from './pricing.ts';
 import { describeMissingRate, findRatesInForce } from './rates.ts';
 import { type CatalogFile, describeMistake, type SmartEntry } from './schema.ts';
@@ -59,6 +61,14 @@ export interface Catalog {
   readonly warnings: readonly string[];
   /** Payment providers that are switched off, with the variables they lack. */
   readonly paymentsOff?: ReadonlyMap<string, readonly string[]>;
+  /** What operators have paused; absent if nothing is. */
+  readonly paused?: PausedUpstreams;
+}
+
+export interface PausedUpstreams {
+  readonly upstreams: UpstreamPauses;
+  /** All models with all their routes: videos that run at a paused upstream are still asked for. */
+  readonly models: readonly Model[];
 }
 
 /** The catalog of the accounts on a price list. */
@@ -113,20 +123,12 @@ export function buildCatalog(
   const losses = [...resolved.notices, ...customers.notices];
   warnings.push(...losses.filter(({ outcome }) => outcome === 'kept').map(describeNotice));
   if (problems.length > 0) throw new OperatorError(`Bad catalog: ${problems.join('; ')}`);
-  const smart = buildSmart(file.smart, byName, warnings);
-  const vision = findUsableModels('text', file.vision, byName);
-  const defaults = {
-    image: findUsableModels('image', file.defaults.image, byName)[0],
-    edit: findUsableModels('image', file.defaults.edit, byName).find(({ edits }) => edits),
-  };
   const retired = new Map(Object.entries(file.retired));
   const catalog: Catalog = {
     models,
     byName,
-    smart,
-    vision,
+    ...chooseModels(file, byName, warnings),
     ...(file.visionBeyondLimits && { visionBeyondLimits: true }),
-    defaults,
     retired,
     priceLists: new Map(),
     autoTopup: readTopupBounds(file.autoTopup),
@@ -136,6 +138,25 @@ export function buildCatalog(
     warnings,
   };
   return { ...catalog, priceLists: createCustomerCatalogs(catalog, customers) };
+}
+
+/**
+ * The catalog without the routes of paused upstreams: calls go as if these were switched off. Prices stay, also those that
+ * follow from the costs of these routes.
+ */
+export function pauseUpstreams(catalog: Catalog, file: CatalogFile, upstreams: UpstreamPauses): Catalog {
+  if (upstreams.size === 0) return catalog;
+  const paused = { upstreams, models: catalog.models };
+  const isRunning = ({ upstream }: { readonly upstream: string }) => !upstreams.has(upstream);
+  const pauseIn = <Kind extends Catalog>(whole: Kind): Kind => {
+    const models = new Map(whole.models.map((model) => [model, keepRoutes(model, isRunning)]));
+    const byName = new Map([...whole.byName].map(([name, model]) => [name, models.get(model) ?? model]));
+    return { ...whole, models: [...models.values()], byName, ...chooseModels(file, byName), paused };
+  };
+  return {
+    ...pauseIn(catalog),
+    priceLists: new Map([...catalog.priceLists].map(([name, list]) => [name, pauseIn(list)])),
+  };
 }
 
 function createCustomerCatalogs(catalog: Catalog, { lists }: CustomerPrices): Catalog['priceLists'] {
@@ -185,6 +206,22 @@ function findUsableModels<Type extends ModelType>(
   const isUsable = (model: Model | undefined): model is ModelOf<Type> =>
     model?.type === type && model.routes.length > 0;
   return names.map((name) => byName.get(name)).filter(isUsable);
+}
+
+/** The models that answer where a request leaves the choice to the gateway. */
+function chooseModels(
+  file: CatalogFile,
+  byName: ReadonlyMap<string, Model>,
+  warnings: string[] = [],
+): Pick<Catalog, 'smart' | 'vision' | 'defaults'> {
+  return {
+    smart: buildSmart(file.smart, byName, warnings),
+    vision: findUsableModels('text', file.vision, byName),
+    defaults: {
+      image: findUsableModels('image', file.defaults.image, byName)[0],
+      edit: findUsableModels('image', file.defaults.edit, byName).find(({ edits }) => edits),
+    },
+  };
 }
 
 /** A tier without a usable model uses that of the next higher tier, or of a lower one. */

@@ -6,6 +6,7 @@ import type { Store } from '../store/store.ts';
 import { createLayerSource, findLayerFailure, type LayerFailure, nameLayerSecret } from './layer.ts';
 import type { LayerPart } from './layer-edits.ts';
 import type { LayerTrial, LiveCatalog } from './live.ts';
+import { createPauseStore } from './pauses.ts';
 import { listVariables } from './variables.ts';
 
 /** The part as it is now. */
@@ -39,7 +40,9 @@ export type SaveResult =
 export interface CatalogEditor {
   /** Whether keys can be kept: `SECRETS_KEY` is set. */
   readonly keepsSecrets: boolean;
-  /** Has this gateway load it first, so that what pages show of the catalog is not older. */
+  /** Pauses an upstream at all gateways, or resumes it; `user` is an id. */
+  setPause(upstream: string, isPaused: boolean, user: string): Promise<void>;
+  /** Has this gateway load it first, and which upstreams are paused, so that what pages show of the catalog is not older. */
   read(): Promise<Draft>;
   /** Loads a part like a start, and uses it for nothing. */
   tryPart(part: LayerPart, secrets?: NewSecrets): Promise<LayerTrial>;
@@ -54,7 +57,7 @@ export interface CatalogEditor {
 
 interface EditorOptions {
   readonly store: Pick<Store, 'catalogVersions' | 'settings'>;
-  readonly live: Pick<LiveCatalog, 'tryLayer' | 'loadLayer' | 'reload'>;
+  readonly live: Pick<LiveCatalog, 'tryLayer' | 'loadLayer' | 'loadPauses' | 'reload'>;
   readonly keepsSecrets: boolean;
   readonly now?: () => number;
 }
@@ -62,9 +65,10 @@ interface EditorOptions {
 export function createCatalogEditor({ store, live, keepsSecrets, now = Date.now }: EditorOptions): CatalogEditor {
   const { catalogVersions, settings } = store;
   const source = createLayerSource(store);
+  const pauses = createPauseStore(settings);
 
   async function read(): Promise<Draft> {
-    const [latest] = await catalogVersions.page({ limit: 1 });
+    const [[latest]] = await Promise.all([catalogVersions.page({ limit: 1 }), live.loadPauses()]);
     if (!latest) return { version: 0, part: {} };
     await live.loadLayer(latest.seq);
     return { version: latest.seq, part: JSON.parse(latest.text) };
@@ -95,8 +99,14 @@ export function createCatalogEditor({ store, live, keepsSecrets, now = Date.now 
     return { status: 'saved', version };
   }
 
+  async function setPause(upstream: string, isPaused: boolean, user: string): Promise<void> {
+    await pauses.set(upstream, isPaused ? { by: user, at: now() } : undefined);
+    await live.loadPauses();
+  }
+
   return {
     keepsSecrets,
+    setPause,
     read,
     tryPart,
     save,

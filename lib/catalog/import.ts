@@ -8,7 +8,7 @@ import { findCatalogRefusal } from './check.ts';
 import { listCatalogFiles, readCatalogFiles } from './files.ts';
 import { type CostChange, type CostComparison, compareCosts, writeCosts } from './import-costs.ts';
 import { findUpstreamHost } from './known-costs.ts';
-import type { CatalogConfig } from './live.ts';
+import type { CatalogConfig } from './load.ts';
 import { readPriceList } from './price-list.ts';
 import type { UpstreamEntry } from './schema.ts';
 import { SHIPPED_PROVIDERS } from './sections.ts';

@@ -1,43 +1,28 @@
 // The live catalog: loaded at the start, reloaded when a file changes or on request, as a whole or not at all.
+import { isDeepStrictEqual } from 'node:util';
 import { limitConcurrency } from '../base/limit-concurrency.ts';
 import { OperatorError } from '../base/operator-error.ts';
-import type { Config } from '../config.ts';
-import type { HostMemory, PaymentProvider } from '../upstream/contract/payment.ts';
 import type { HostLog, Provider } from '../upstream/contract/provider.ts';
 import type { KeyHealth } from '../upstream/host/key-ring.ts';
 import { scrub } from '../upstream/host/secret.ts';
 import type { OpenProvider, Plugin } from '../upstream/host/settings.ts';
-import { buildCatalog, type Catalog } from './catalog.ts';
+import { type Catalog, pauseUpstreams } from './catalog.ts';
 import { createChanges } from './changes.ts';
 import { type CatalogHistory, joinPrices } from './history.ts';
 import { type CatalogLayer, createFailureReport, type LayerFailure, type LayerSource } from './layer.ts';
 import { listModels } from './listing.ts';
+import { discard, type Loaded, type LoadSettings, listFresh, listOpened, load } from './load.ts';
 import { describeNotice, type LossNotice } from './loss.ts';
-import { type Opened, openSection } from './opened.ts';
-import { choosePayments, type OpenPayment } from './payments.ts';
-import type { PricesBefore } from './pricing.ts';
-import { findNextRateStart } from './rates.ts';
-import { readCatalog } from './read.ts';
+import type { Opened } from './opened.ts';
+import type { PauseStore } from './pauses.ts';
+import type { OpenPayment } from './payments.ts';
 import type { CatalogFile } from './schema.ts';
-import { loadSections, type Sections } from './sections.ts';
+import { loadSections } from './sections.ts';
 
-/** The configuration of a catalog. */
-export type CatalogConfig = Pick<
-  Config,
-  'catalogDir' | 'catalogVariables' | 'providersPath' | 'paymentsPath' | 'env' | 'totalTimeoutMs'
->;
-
-interface LiveCatalogOptions {
-  readonly config: CatalogConfig;
-  /** Whether upstreams marked `sandbox` are switched on. */
-  readonly sandbox: boolean;
+interface LiveCatalogOptions extends LoadSettings {
   readonly log: LiveCatalogLog;
-  /** Called with values that must not appear in the log. */
-  readonly onSecrets: (secrets: readonly string[]) => void;
   /** The polling interval; an edit takes effect after at most two polls. */
   readonly pollEveryMs?: number | undefined;
-  /** Opens the memory of a payment provider; absent when a catalog is only checked. */
-  readonly openMemory?: (provider: string) => HostMemory;
   /**
    * Records that an upstream costs real money, before the first such upstream takes effect: while this rejects, none
    * does. Absent when a catalog is only checked.
@@ -49,8 +34,8 @@ interface LiveCatalogOptions {
   readonly onLosses?: (losses: readonly LossNotice[]) => void;
   /** The part that operators write on pages; absent: there is none. */
   readonly layer?: LayerSource;
-  /** ms since the epoch: decides which rates are in force. */
-  readonly now?: () => number;
+  /** The upstreams that operators have paused; absent: none. */
+  readonly pauses?: Pick<PauseStore, 'read'>;
 }
 
 interface LiveCatalogLog extends HostLog {
@@ -60,7 +45,7 @@ interface LiveCatalogLog extends HostLog {
 }
 
 export interface LiveCatalog {
-  /** The current catalog; a call keeps the one it started with. */
+  /** The current catalog, without the routes of paused upstreams; a call keeps the one it started with. */
   current(): Catalog;
   /** The payment providers that are switched on, by name. */
   payments(): ReadonlyMap<string, OpenPayment>;
@@ -74,6 +59,8 @@ export interface LiveCatalog {
   tryLayer(layer: Omit<CatalogLayer, 'version'>): Promise<LayerTrial>;
   /** Reloads if the part from pages has this version and no reload has tried it, or a later one. */
   loadLayer(version: number): Promise<void>;
+  /** Reads which upstreams are paused. */
+  loadPauses(): Promise<void>;
   /** Reloads the files, one reload at a time. A bad edit is logged, and the old catalog stays in force. */
   reload(): Promise<boolean>;
   /** Reloads when a file changes. */
@@ -105,32 +92,17 @@ export interface CatalogParts {
 /** The catalog with the part that was tried, or why a start would refuse it. */
 export type LayerTrial = { readonly catalog: Catalog; readonly file: CatalogFile } | { readonly problem: string };
 
-interface Loaded {
-  readonly file: CatalogFile;
-  readonly layer: CatalogLayer | undefined;
-  readonly catalog: Catalog;
-  readonly upstreams: ReadonlyMap<string, Opened<Provider>>;
-  readonly paymentProviders: ReadonlyMap<string, Opened<PaymentProvider>>;
-  readonly payments: ReadonlyMap<string, OpenPayment>;
-  /** An upstream that costs real money, if there is one. */
-  readonly costly: string | undefined;
-  /** The missing variables of the upstreams that are switched off. */
-  readonly switchedOff: ReadonlyMap<string, readonly string[]>;
-  /** When another rate takes effect, ms since the epoch; undefined if none is to come. */
-  readonly nextRateAt: number | undefined;
-}
-
 const SWITCHED_OFF =
   'the edit switched an upstream or a payment provider off: it names variables that are not set in this process';
+const PAUSED = 'calls leave out the upstreams that operators have paused';
 const NOT_RELOADED = 'the catalog was not reloaded; the old one stays in force';
-const NO_MEMORY: HostMemory = { get: async () => undefined, set: async () => undefined };
 const NOT_RECORDED = 'the store did not take the prices and rates of the catalog; a start would not know them';
 const REASON_CHARS_MAX = 2000;
 const POLL_EVERY_MS = 500;
 /** What the store did not take is tried again after this many polls: a real-money upstream, prices and rates. */
 const RETRY_POLLS = 10;
-/** The store is asked for a new version of the part from pages after this many polls. */
-const LAYER_POLLS = 4;
+/** The store is asked for a new version of the part from pages, and for paused upstreams, after this many polls. */
+const STORE_POLLS = 4;
 const TIMER_MS_MAX = 2_147_483_647;
 
 export async function openLiveCatalog(options: LiveCatalogOptions): Promise<LiveCatalog> {
@@ -140,7 +112,9 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
   await changes.markAsKnown();
   let remembered: Catalog['prices'] = (await history?.readPrices()) ?? new Map();
   let layer = await options.layer?.read();
+  let pauses = (await options.pauses?.read()) ?? new Map();
   let loaded = load(options, { sections, layer, pricesBefore: remembered });
+  let current = pauseUpstreams(loaded.catalog, loaded.file, pauses);
   /** Those of models that the current catalog lacks too: an edit may bring them back. */
   let pricesBefore = loaded.catalog.prices;
   let pollTimer: NodeJS.Timeout | undefined;
@@ -149,16 +123,18 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
   let retryInPolls: number | undefined;
   /** The same until the store is told again of prices and rates. */
   let recordInPolls: number | undefined;
-  let layerInPolls = LAYER_POLLS;
+  let storeInPolls = STORE_POLLS;
   let failure: CatalogFailure | undefined;
   const retired = new Map<Opened, NodeJS.Timeout>();
   const oneAtATime = limitConcurrency(1);
+  const oneReadAtATime = limitConcurrency(1);
   const reportFailure = createFailureReport(options.layer, log);
   await recordRealMoneyUpstream(options, loaded).catch((error: unknown) => {
     discard(listOpened(loaded));
     throw error;
   });
   await announce(loaded);
+  if (pauses.size > 0) log.warn(PAUSED, { upstreams: [...pauses.keys()] });
 
   /**
    * Tells the operator, and lets the store remember prices and rates; without it, a later start knows no price before.
@@ -187,6 +163,7 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
     const next = await prepare(before);
     if (!next) return false;
     loaded = next;
+    current = pauseUpstreams(next.catalog, next.file, pauses);
     pricesBefore = new Map([...pricesBefore, ...next.catalog.prices]);
     failure = undefined;
     for (const opened of listFresh(before, next)) retire(opened);
@@ -229,12 +206,25 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
       : undefined;
   }
 
+  /** A reload is not needed, so that a mistake in a file keeps no upstream going. */
+  async function loadPauses(): Promise<void> {
+    const read = await options.pauses?.read();
+    if (!read || isDeepStrictEqual(read, pauses)) return;
+    pauses = read;
+    current = pauseUpstreams(loaded.catalog, loaded.file, pauses);
+    log.warn(PAUSED, { upstreams: [...pauses.keys()] });
+  }
+
+  function isStoreDue(): boolean {
+    storeInPolls -= 1;
+    if (storeInPolls > 0) return false;
+    storeInPolls = STORE_POLLS;
+    return true;
+  }
+
   /** Whether operators have saved another version on pages; a store that does not answer is asked again. */
   async function hasNewLayer(): Promise<boolean> {
-    layerInPolls -= 1;
-    if (!options.layer || layerInPolls > 0) return false;
-    layerInPolls = LAYER_POLLS;
-    const last = await options.layer.last().catch(() => undefined);
+    const last = await options.layer?.last().catch(() => undefined);
     return last !== undefined && last !== (layer?.version ?? 0);
   }
 
@@ -253,7 +243,9 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
     if (recordInPolls !== undefined) recordInPolls -= 1;
     if (recordInPolls === 0) await record(loaded.catalog);
     const hasNewRate = loaded.nextRateAt !== undefined && now() >= loaded.nextRateAt && failure === undefined;
-    const isDue = (await hasNewLayer()) || isChanged || retryInPolls === 0 || hasNewRate;
+    const isAsked = isStoreDue();
+    if (isAsked) await oneReadAtATime(loadPauses).catch(() => undefined);
+    const isDue = (isAsked && (await hasNewLayer())) || isChanged || retryInPolls === 0 || hasNewRate;
     if (isDue && !closed) await reload();
     else await reportFailure(findUnloaded());
     if (!closed) watch();
@@ -276,7 +268,7 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
   }
 
   return {
-    current: () => loaded.catalog,
+    current: () => current,
     payments: () => loaded.payments,
     failure: () => failure,
     made: () => ({
@@ -291,6 +283,7 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
       oneAtATime(async () => {
         if (version > (layer?.version ?? 0)) await reloadNow();
       }),
+    loadPauses: () => oneReadAtATime(loadPauses),
     keyHealth: () => new Map([...loaded.upstreams].map(([name, { open }]) => [name, open.keyHealth()])),
     reload,
     watch,
@@ -320,12 +313,6 @@ async function recordRealMoneyUpstream(
   }
 }
 
-/** What the first has open and the second has not. */
-function listFresh(one: Loaded, other: Loaded): readonly Opened[] {
-  const known = new Set(listOpened(other));
-  return listOpened(one).filter((opened) => !known.has(opened));
-}
-
 /** Without secrets. */
 function describeProblem(error: unknown, before: Loaded, layer: Pick<CatalogLayer, 'secrets'> | undefined): string {
   const secrets = [
@@ -333,64 +320,4 @@ function describeProblem(error: unknown, before: Loaded, layer: Pick<CatalogLaye
     ...Object.values(layer?.secrets ?? {}).filter((secret) => secret !== ''),
   ];
   return scrub((error as Error).message, secrets).slice(0, REASON_CHARS_MAX);
-}
-
-function discard(opened: readonly Opened[]): void {
-  for (const { open } of opened) open.close().catch(() => undefined);
-}
-
-function listOpened({ upstreams, paymentProviders }: Loaded): readonly Opened[] {
-  return [...upstreams.values(), ...paymentProviders.values()];
-}
-
-interface LoadOptions {
-  readonly sections: Sections;
-  readonly layer: CatalogLayer | undefined;
-  /** Absent at the start. */
-  readonly before?: Loaded;
-  readonly pricesBefore: PricesBefore;
-}
-
-function load(
-  { config, sandbox, log, onSecrets, openMemory = () => NO_MEMORY, now: clock = Date.now }: LiveCatalogOptions,
-  { sections, layer, before, pricesBefore }: LoadOptions,
-): Loaded {
-  const file = readCatalog(config, { sandbox, layer });
-  const fresh: OpenProvider<object>[] = [];
-  const shared = { file, env: config.env, layerSecrets: layer?.secrets ?? {}, sandbox, log, fresh };
-  try {
-    const { upstreams, payments } = sections;
-    const open = openSection(upstreams, { ...shared, before: before?.upstreams ?? new Map() });
-    const createExtras = (name: string) => ({ memory: openMemory(name) });
-    const paid = openSection(payments, { ...shared, before: before?.paymentProviders ?? new Map(), createExtras });
-    const paymentsOff = [...paid.switchedOff].map(([name, lacks]) => [`payments.${name}`, lacks] as const);
-    const now = clock();
-    const usable = new Map([...open.opened].map(([name, opened]) => [name, opened.open]));
-    const catalog = buildCatalog(file, usable, { now, pricesBefore });
-    const costly = [...open.opened.keys()].find((name) => !file.upstreams[name]?.sandbox);
-    const paying = choosePayments(file, paid.opened, { sandbox, costly });
-    const off = [...paid.switchedOff].map(
-      ([name, lacks]) => `payments.${name} is off: not set or empty: ${lacks.join(', ')}`,
-    );
-    const loaded = {
-      file,
-      layer,
-      catalog: {
-        ...catalog,
-        warnings: [...catalog.warnings, ...paying.warnings, ...off],
-        paymentsOff: paid.switchedOff,
-      },
-      costly,
-      payments: paying.payments,
-      upstreams: open.opened,
-      paymentProviders: paid.opened,
-      switchedOff: new Map([...open.switchedOff, ...paymentsOff]),
-      nextRateAt: findNextRateStart(file.rates ?? {}, now),
-    };
-    onSecrets(listOpened(loaded).flatMap(({ open: { secrets } }) => secrets));
-    return loaded;
-  } catch (error) {
-    for (const open of fresh) open.close().catch(() => undefined);
-    throw error;
-  }
 }

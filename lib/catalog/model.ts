@@ -128,6 +128,14 @@ export function withPrice(model: Unpriced, price: PriceVector, list?: StoredList
   return { ...model, price, prices, ...(list && { list }), ...(messageFormat && { messageFormat }) } as Model;
 }
 
+/** The model with only some of its routes. */
+export function keepRoutes<Kind extends Model>(model: Kind, isKept: (route: Route) => boolean): Kind {
+  const routes = model.routes.filter(isKept);
+  if (routes.length === model.routes.length) return model;
+  const messageFormat = routes.some(({ provider }) => provider.messageFormat === true);
+  return { ...model, routes, ...('messageFormat' in model && { messageFormat }) };
+}
+
 /** What a provider must have for a model of a type. */
 const CAPABILITIES = { text: 'text', embedding: 'embed', image: 'image', video: 'video' } as const;
 

@@ -5,7 +5,7 @@ import { OperatorError } from '../base/operator-error.ts';
 import { writeWholeFile } from '../base/write-file.ts';
 import { findCatalogRefusal } from '../catalog/check.ts';
 import { listCatalogFiles, readCatalogFiles } from '../catalog/files.ts';
-import type { CatalogConfig } from '../catalog/live.ts';
+import type { CatalogConfig } from '../catalog/load.ts';
 import type { CatalogParts } from './catalog-parts.ts';
 
 export const DEFAULT_FILE = 'imported.json';

@@ -141,9 +141,9 @@ export function createPollJob(options: PollOptions): PollJob {
 /** Finished upstream but not stored yet: whatever came instead of the file, it may be there on the next attempt. */
 const WITHOUT_RESULT = { shown: 'processing', progress: 99, backsOff: true } as const;
 
-/** The model may have left the catalog; any route to the upstream has the same provider. */
-export function findJobRoute({ models }: Catalog, { model, upstream }: Job): Route | undefined {
-  const routes = models.flatMap(({ id, type, routes }) =>
+/** The model may have left the catalog; any route to the upstream has the same provider, also to a paused one. */
+export function findJobRoute({ models, paused }: Catalog, { model, upstream }: Job): Route | undefined {
+  const routes = (paused?.models ?? models).flatMap(({ id, type, routes }) =>
     type === 'video' ? routes.filter((route) => route.upstream === upstream).map((route) => ({ id, route })) : [],
   );
   return (routes.find(({ id }) => id === model) ?? routes[0])?.route;

@@ -32,6 +32,15 @@ export const UPSTREAM_WORDS = defineWords({
       quota:
         'The vendor says that your account there is out of money or quota: top it up. The key is tried again every few minutes.',
     },
+    lastFault: 'Last error in a day',
+    noFault: 'none',
+    pauseTitle: 'Pause',
+    pauseText: (models: string) =>
+      `All gateways stop sending new calls there within seconds, until you resume it; calls and videos in progress continue. ${models === '' ? 'No model is served by it alone.' : `These models are served by it alone and become unavailable: ${models}.`}`,
+    pauseButton: 'Pause the upstream',
+    resumeTitle: 'Resume',
+    resumeText: 'All gateways send calls there again within seconds. Test it first.',
+    resumeButton: 'Resume the upstream',
     add: 'Add an upstream',
     addButton: 'Add',
     url: 'Base URL',
@@ -113,6 +122,16 @@ export const UPSTREAM_WORDS = defineWords({
       quota:
         'Провайдер сообщает, что на вашем счёте у него закончились деньги или квота: пополните счёт. Ключ проверяется снова каждые несколько минут.',
     },
+    lastFault: 'Последняя ошибка за сутки',
+    noFault: 'не было',
+    pauseTitle: 'Пауза',
+    pauseText: (models: string) =>
+      `В течение нескольких секунд все шлюзы перестанут отправлять сюда новые запросы, пока вы не снимете паузу; идущие запросы и видео завершатся как обычно. ${models === '' ? 'Ни одна модель не зависит только от этого провайдера.' : `Эти модели доступны только через него и станут недоступны: ${models}.`}`,
+    pauseButton: 'Поставить на паузу',
+    resumeTitle: 'Снять с паузы',
+    resumeText:
+      'В течение нескольких секунд все шлюзы снова начнут отправлять сюда запросы. Сначала выполните проверку.',
+    resumeButton: 'Снять с паузы',
     add: 'Добавить провайдера',
     addButton: 'Добавить',
     url: 'Базовый адрес (base URL)',

@@ -10,7 +10,8 @@ import { barChart, type ChartSeries, mergeSmallSeries } from '../chart.ts';
 import { definitionList, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { formatPageDate } from '../language.ts';
-import { attemptWords } from '../pages/attempt-table.ts';
+import { describeEnding } from '../pages/attempt-table.ts';
+import { pauseState } from '../paused-upstreams.ts';
 import { isCurrent, nameSlots, type TimeSlot } from '../time-slots.ts';
 import type { UserVisit } from '../visit.ts';
 import {
@@ -21,6 +22,7 @@ import {
   NO_UPSTREAM_SUM,
   type UpstreamSum,
 } from './figures.ts';
+import { type LastFaults, lastFault } from './last-faults.ts';
 import { markUnpriced, unpricedNote } from './unpriced.ts';
 import { DASHBOARD_WORDS as WORDS } from './words.ts';
 
@@ -159,7 +161,11 @@ function toColumns(titles: readonly string[]) {
   return titles.map((title, at) => (at === 0 ? { title } : { title, number: true }));
 }
 
-export function upstreamTable(visit: UserVisit, { upstreams, upstreamsSince }: DashboardFigures): Html {
+export function upstreamTable(
+  visit: UserVisit,
+  { upstreams, upstreamsSince }: DashboardFigures,
+  faults: LastFaults,
+): Html {
   const { language, format, services } = visit;
   const words = WORDS[language];
   const all = upstreams.reduce(addUpstreamSums, { ...NO_UPSTREAM_SUM, upstream: words.allUpstreams });
@@ -177,14 +183,17 @@ export function upstreamTable(visit: UserVisit, { upstreams, upstreamsSince }: D
     html`<a href="${linkToCalls(visit, span, { ...filter, faults: 'yes' })}">${format.percent(sum.faults / sum.attempts)}</a>`,
     first(sum),
   ];
-  const rows = upstreams.map((sum) => row(sum, { upstream: sum.upstream }));
-  const total = upstreams.length > 1 ? [row(all, {})] : [];
-  const silent = services.upstreams().filter((each) => !upstreams.some(({ upstream }) => upstream === each.upstream));
-  const idle = silent.map(({ upstream }) => [upstream, words.idle, '', '', '']);
+  const names = new Set(services.upstreams().map(({ upstream }) => upstream));
+  const state = (name: string) => [lastFault(visit, faults, name), names.has(name) && pauseState(visit, name)];
+  const rows = upstreams.map((sum) => [...row(sum, { upstream: sum.upstream }), ...state(sum.upstream)]);
+  const total = upstreams.length > 1 ? [[...row(all, {}), '', '']] : [];
+  const silent = [...names].filter((name) => !upstreams.some(({ upstream }) => upstream === name));
+  const idle = silent.map((name) => [name, words.idle, '', '', '', ...state(name)]);
   const titles = [words.upstream, words.attempts, words.attemptShare, words.faults, words.first];
+  const columns = [...toColumns(titles), { title: words.lastFault }, { title: words.state }];
   return html`<h2><a href="/admin/upstreams">${words.upstreams}</a></h2>
 <p class="hint">${words.upstreamsSince(format.time(upstreamsSince))}</p>
-${table(words.upstreams, toColumns(titles), [...rows, ...total, ...idle])}`;
+${table(words.upstreams, columns, [...rows, ...total, ...idle])}`;
 }
 
 function formatSeconds({ format }: UserVisit, ms: number): string {
@@ -229,15 +238,10 @@ ${section(words.failures, words.reason, ofFailures, [words.count], words.noFailu
 
 /** Calls that never reached an upstream have no attempts to be found by. */
 function linkToFailure(visit: UserVisit, range: DashboardRange, row: FailureSum): Html | string {
-  const text = describeFailure(visit, row);
+  const text = describeEnding(visit, row);
   return row.ending === 'unasked' ? text : html`<a href="${linkToCalls(visit, range, toFilter(row))}">${text}</a>`;
 }
 
 function toFilter({ ending, reason }: FailureSum): Filter {
   return { ending, ...(reason !== '' && { reason }) };
-}
-
-function describeFailure(visit: UserVisit, { ending, reason }: FailureSum): string {
-  const name = attemptWords(visit).endings[ending];
-  return reason === '' ? name : `${name}: ${reason}`;
 }

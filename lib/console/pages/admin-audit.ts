@@ -4,6 +4,7 @@ import { shortTime, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords, findWord } from '../language.ts';
 import { page } from '../page.ts';
+import { findUserEmails } from '../user-emails.ts';
 import { detailText } from './audit-detail.ts';
 import { actionText } from './audit-words.ts';
 
@@ -65,10 +66,11 @@ export const adminAudit = page({
     const words = WORDS[language];
     const before = /^\d{1,15}$/.test(query.get('before') ?? '') ? Number(query.get('before')) : undefined;
     const { auditLog, users } = services.store;
-    const findEmail = async (id: string) => (await users.get(id))?.email ?? (await users.former(id))?.email;
     const found = await auditLog.page({ limit: PER_PAGE, before });
-    const ids = [...new Set(found.map(({ user }) => user))];
-    const people = new Map(await Promise.all(ids.map(async (id) => [id, await findEmail(id)] as const)));
+    const people = await findUserEmails(
+      users,
+      found.map(({ user }) => user),
+    );
     const titles = [words.time, words.who, words.action, words.account, words.target, words.address];
     const rows = found.map(({ at, user, action, account, target, detail, address }) => [
       shortTime(visit, at),

@@ -10,7 +10,7 @@ import { defineWords } from '../language.ts';
 import { aliasNote, modelFilterField } from '../model-filter.ts';
 import { page } from '../page.ts';
 import type { UserVisit } from '../visit.ts';
-import { attemptWords } from './attempt-table.ts';
+import { attemptWords, describeEnding } from './attempt-table.ts';
 import { chargeWords, netCharged } from './charge-table.ts';
 
 const WORDS = defineWords({
@@ -159,7 +159,7 @@ ${checkbox({ name: 'faults', label: words.faults, checked: search.isFault === tr
 async function attemptList(visit: UserVisit, attempts: readonly Attempt[]): Promise<Html> {
   const { services, language, format } = visit;
   const words = WORDS[language];
-  const { endings, certainties } = attemptWords(visit);
+  const { certainties } = attemptWords(visit);
   const { states } = chargeWords(visit);
   const { ledger, accounts } = services.store;
   const calls = [...new Set(attempts.map(({ charge }) => charge))];
@@ -170,10 +170,10 @@ async function attemptList(visit: UserVisit, attempts: readonly Attempt[]): Prom
   const charges = new Map(found);
   const names = new Map(owners.map(({ id, name }) => [id, name]));
   const rows = attempts.map((attempt) => {
-    const { charge: id, wallet, at, model, upstream, ending, reason, totalMs, cost, certainty, last } = attempt;
+    const { charge: id, wallet, at, model, upstream, ending, totalMs, cost, certainty, last } = attempt;
     const charge = charges.get(id);
     const isPossible = certainty === 'possible';
-    const end = reason === undefined ? endings[ending] : `${endings[ending]}: ${reason}`;
+    const end = describeEnding(visit, attempt);
     return [
       html`<a href="/admin/ledger?id=${encodeURIComponent(id)}">${shortTime(visit, at)}</a>`,
       html`<a href="/admin/accounts/${wallet}">${names.get(wallet) ?? wallet}</a>`,

@@ -12,6 +12,7 @@ import { form, message, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords, formatPageDate } from '../language.ts';
 import { type Page, page } from '../page.ts';
+import { findUserEmails } from '../user-emails.ts';
 import type { UserVisit } from '../visit.ts';
 import { getModelPath } from './admin-model.ts';
 import { describeSource } from './admin-upstreams.ts';
@@ -189,15 +190,14 @@ async function listSaves(visit: UserVisit): Promise<Html> {
   const saves = versions.slice(0, SAVES_SHOWN);
   const last = saves[0]?.seq ?? 0;
   if (last === 0) return html`<p>${words.empty}</p>`;
-  const ids = [...new Set(saves.map(({ user }) => user))];
-  const { users: people } = services.store;
-  const findEmail = async (id: string) => (await people.get(id))?.email ?? (await people.former(id))?.email ?? id;
-  const users = await Promise.all(ids.map(async (id) => [id, await findEmail(id)] as const));
-  const names = new Map([...users, ['-', words.command] as const]);
+  const people = await findUserEmails(
+    services.store.users,
+    saves.map(({ user }) => user),
+  );
   const rows = saves.map(({ seq, at, user, note, text }, place) => [
     format.number(seq),
     format.time(at),
-    names.get(user),
+    user === '-' ? words.command : (people.get(user) ?? user),
     html`${describeNote(visit, note)}${savedChanges(visit, JSON.parse(versions[place + 1]?.text ?? '{}'), JSON.parse(text))}`,
     form(visit, {
       action: '/admin/catalog',

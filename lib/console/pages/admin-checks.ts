@@ -9,6 +9,7 @@ import { table } from '../components.ts';
 import { html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
+import { listPaused, pausedBars } from '../paused-upstreams.ts';
 import type { UserVisit } from '../visit.ts';
 
 const WORDS = defineWords({
@@ -38,6 +39,7 @@ const WORDS = defineWords({
       'The catalog has the price list of every account',
       'Not in the catalog, so list prices apply (accounts in brackets):',
     ],
+    pauses: ['No upstream is paused by an operator', 'See above, and resume it on its page when it answers again.'],
     warnings: ['The catalog is loaded and has no warnings', 'See the Catalog page.'],
     failed: 'The catalog was not reloaded: see above.',
     owners: ['Every account has an owner', 'Invite one on the page of the account, beginning with'],
@@ -69,13 +71,27 @@ const WORDS = defineWords({
       'В каталоге есть прайс-лист каждого аккаунта',
       'Нет в каталоге, поэтому действуют обычные цены (в скобках — число аккаунтов):',
     ],
+    pauses: [
+      'Ни один провайдер не поставлен на паузу',
+      'См. выше; когда провайдер снова ответит, снимите паузу на его странице.',
+    ],
     warnings: ['Каталог загружен, предупреждений нет', 'См. страницу «Каталог».'],
     failed: 'Каталог не обновлён: см. выше.',
     owners: ['У каждого аккаунта есть владелец', 'Пригласите владельца на странице аккаунта; первый такой аккаунт —'],
   },
 });
 
-type Check = 'https' | 'sandbox' | 'models' | 'operators' | 'payments' | 'loss' | 'lists' | 'warnings' | 'owners';
+type Check =
+  | 'https'
+  | 'sandbox'
+  | 'models'
+  | 'operators'
+  | 'payments'
+  | 'loss'
+  | 'lists'
+  | 'pauses'
+  | 'warnings'
+  | 'owners';
 
 /** Only the newest accounts are checked: each takes a query. */
 const ACCOUNTS_CHECKED = 100;
@@ -102,7 +118,7 @@ export const adminChecks = page({
       return [what, passed ? words.ok : html`<strong>${words.look}:</strong> ${advice}${details}`];
     });
     const checks = table(words.title, [{ title: words.runChecks }, { title: words.state }], rows);
-    return { title: words.title, body: html`${bar}${checks}` };
+    return { title: words.title, body: html`${bar}${await pausedBars(visit)}${checks}` };
   },
 });
 
@@ -153,6 +169,7 @@ async function runChecks(
     payments: listMissingSecrets(visit).length === 0,
     loss: countModelsBelowCost(catalog()) === 0,
     lists: missingLists.length === 0,
+    pauses: listPaused(visit).length === 0,
     warnings: warnings.length === 0 && catalogFailure() === undefined,
     owners: unowned === undefined,
   };

@@ -7,11 +7,13 @@ import { catalogBar } from '../catalog-bar.ts';
 import { codeField } from '../code-field.ts';
 import { definitionList, form } from '../components.ts';
 import { readDashboard, readDashboardRange } from '../dashboard/figures.ts';
+import { readLastFaults } from '../dashboard/last-faults.ts';
 import { headlines, largest, rangeLinks, revenueChart, upstreamTable } from '../dashboard/sections.ts';
 import { DASHBOARD_WORDS } from '../dashboard/words.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
+import { pausedBars } from '../paused-upstreams.ts';
 import { listOwnAccounts, type UserVisit } from '../visit.ts';
 import { countBankPayments } from './admin-bank.ts';
 import { countPayments, OPEN_GROUPS } from './admin-payments.ts';
@@ -65,19 +67,21 @@ export const adminOverview = page({
     const now = services.now();
     const zone = signedIn.user.timeZone;
     const range = readDashboardRange(query, zone, now);
-    const [figures, decisions, status, own] = await Promise.all([
+    const [figures, faults, paused, decisions, status, own] = await Promise.all([
       readDashboard(services, range, { now, zone }),
+      readLastFaults(services.store, now),
+      pausedBars(visit),
       listDecisions(visit),
       serviceStatus(visit),
       ownAccount(visit),
     ]);
     services.usage.foldAll();
-    const body = html`${catalogBar(visit)}
+    const body = html`${catalogBar(visit)}${paused}
 ${decisions}
 ${rangeLinks(visit, range)}
 ${headlines(visit, range, figures)}
 ${revenueChart(visit, range, figures)}
-${upstreamTable(visit, figures)}
+${upstreamTable(visit, figures, faults)}
 ${largest(visit, range, figures)}
 ${status}
 ${own}`;

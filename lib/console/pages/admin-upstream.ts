@@ -1,6 +1,7 @@
 // One upstream, for an operator: its state, a test, models to add, and its settings if pages have added it.
 import { hideAddressSecrets } from '../../base/address-secrets.ts';
 import { fault } from '../../base/faults.ts';
+import type { Catalog } from '../../catalog/catalog.ts';
 import type { Draft } from '../../catalog/editor.ts';
 import { type LayerUpstream, removeUpstream, setUpstream } from '../../catalog/layer-edits.ts';
 import { audit } from '../audit.ts';
@@ -11,9 +12,11 @@ import { UPSTREAM_WORDS } from '../catalog/upstream-words.ts';
 import { catalogBar } from '../catalog-bar.ts';
 import { codeField } from '../code-field.ts';
 import { definitionList, field, form } from '../components.ts';
+import { lastFault, readLastFaults } from '../dashboard/last-faults.ts';
 import type { Form, Refused } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { type Answer, type Page, page } from '../page.ts';
+import { findPause, pausedBars, pauseState } from '../paused-upstreams.ts';
 import { refusalMessage, secretField, typedFields } from '../refused-form.ts';
 import type { UserVisit } from '../visit.ts';
 import { describeSource, describeState, pauseMessages } from './admin-upstreams.ts';
@@ -26,6 +29,9 @@ export const adminUpstream = page({
     switch (sent.text('change')) {
       case 'test':
         return testByForm(visit, sent);
+      case 'pause':
+      case 'resume':
+        return pauseByForm(visit, sent.text('change') === 'pause');
       case 'settings':
         return changeByForm(visit, sent);
       case 'remove':
@@ -53,6 +59,14 @@ async function testByForm(visit: UserVisit, sent: Form): Promise<Answer> {
   const result = await testUpstream(visit, name, sent.text('model'));
   await audit(visit, { action: 'upstream.test', target: name, detail: { model: sent.text('model') } });
   return upstreamPage(visit, { notice: result, model: sent.text('model') });
+}
+
+async function pauseByForm(visit: UserVisit, isPaused: boolean): Promise<Answer> {
+  const { services, signedIn } = visit;
+  const { name } = await findUpstream(visit);
+  await services.catalogEditor.setPause(name, isPaused, signedIn.user.id);
+  await audit(visit, { action: isPaused ? 'upstream.pause' : 'upstream.resume', target: name });
+  return { to: `/admin/upstreams/${encodeURIComponent(name)}?${SAVED}` };
 }
 
 async function changeByForm(visit: UserVisit, sent: Form): Promise<Answer> {
@@ -88,6 +102,8 @@ async function removeByForm(visit: UserVisit, sent: Form): Promise<Answer> {
     note: `upstream.remove ${name}`,
   });
   if (saved.status !== 'saved') return refuse(visit, { sent, text: '' }, describeRefusal(visit, saved));
+  // Another one of this name is not paused.
+  if (findPause(visit, name)) await services.catalogEditor.setPause(name, false, signedIn.user.id);
   await audit(visit, { action: 'upstream.remove', target: name });
   return { to: `/admin/upstreams?${SAVED}` };
 }
@@ -114,19 +130,22 @@ async function upstreamPage(
   const { name, version, part } = await findUpstream(visit);
   const { file, upstreams } = services.catalogParts();
   const open = upstreams.get(name);
+  const faults = await readLastFaults(services.store, services.now());
   const facts = definitionList([
     [words.plugin, html`<code>${file.upstreams[name]?.plugin ?? ''}</code>`],
     [words.address, html`<code>${open?.origin ?? '—'}</code>`],
     [words.from, describeSource(visit, `upstreams.${name}`)],
-    [words.state, describeState(visit, name)],
+    [words.state, open ? pauseState(visit, name) : describeState(visit, name)],
     [words.keys, format.number(open?.keyHealth().keys ?? 0)],
+    [words.lastFault, lastFault(visit, faults, name) ?? words.noFault],
   ]);
   const own = part.upstreams?.[name];
   const body = html`${notice}${savedMessage(visit)}${catalogBar(visit)}${await failureMessage(visit)}
-${pauseMessages(visit, name)}
+${await pausedBars(visit, [name])}${pauseMessages(visit, name)}
 ${facts}
 ${open && listForm(visit, name)}
 ${open && testForm(visit, name, model)}
+${pauseForm(visit, name)}
 ${own && settingsForm(visit, { name, own, version })}`;
   return { title: `${words.name} ${name}`, body };
 }
@@ -157,11 +176,28 @@ ${field({ name: 'filter', label: words.filter, optional: true })}${codeField(vis
 })}`;
 }
 
+/** One that is switched off can only be resumed. */
+function pauseForm(visit: UserVisit, name: string): Html | undefined {
+  const words = UPSTREAM_WORDS[visit.language];
+  const isPaused = findPause(visit, name) !== undefined;
+  if (!isPaused && !visit.services.catalogParts().upstreams.has(name)) return undefined;
+  const change = isPaused ? 'resume' : 'pause';
+  const text = isPaused ? words.resumeText : words.pauseText(nameDependents(visit.services.catalog().models, name));
+  const button = isPaused ? words.resumeButton : words.pauseButton;
+  return html`<h2 id="pause">${isPaused ? words.resumeTitle : words.pauseTitle}</h2><p class="hint">${text}</p>
+${form(visit, {
+  action: `/admin/upstreams/${encodeURIComponent(name)}`,
+  button,
+  danger: !isPaused,
+  confirm: isPaused ? undefined : `${button}? ${text}`,
+  fields: html`<input type="hidden" name="change" value="${change}">${codeField(visit, change)}`,
+})}`;
+}
+
 const NAMED_MAX = 20;
 
-/** The models that nobody could call without the upstream. */
-function nameDependents({ services }: UserVisit, name: string): string {
-  const { models } = services.catalog();
+/** Those of the models that nobody could call without the upstream. */
+function nameDependents(models: Catalog['models'], name: string): string {
   const alone = models.filter(({ routes }) => routes.length > 0 && routes.every(({ upstream }) => upstream === name));
   const names = alone.slice(0, NAMED_MAX).map(({ id }) => id);
   return `${names.join(', ')}${alone.length > NAMED_MAX ? ', …' : ''}`;
@@ -189,7 +225,8 @@ function settingsForm(visit: UserVisit, { name, own, version }: Own): Html {
     type: 'password',
     optional: true,
   });
-  const removeText = words.removeText(nameDependents(visit, name));
+  const { models, paused } = services.catalog();
+  const removeText = words.removeText(nameDependents(paused?.models ?? models, name));
   return html`<h2>${words.change}</h2>
 ${!services.catalogEditor.keepsSecrets && html`<p class="hint">${words.noSecretsKey}</p>`}
 ${form(visit, { action, button: words.changeButton, fields: html`${hidden('settings')}${url}${key}${codeField(visit, 'settings')}` })}

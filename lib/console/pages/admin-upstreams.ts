@@ -12,10 +12,12 @@ import { PROBLEM_FIELDS, readNewUpstream } from '../catalog/upstream-form.ts';
 import { UPSTREAM_WORDS, type UpstreamProblem } from '../catalog/upstream-words.ts';
 import { catalogBar } from '../catalog-bar.ts';
 import { codeField } from '../code-field.ts';
-import { field, form, message, select, table } from '../components.ts';
+import { field, foldAway, form, message, select, table } from '../components.ts';
+import { type LastFaults, lastFault, readLastFaults } from '../dashboard/last-faults.ts';
 import type { Refused } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { type Page, page } from '../page.ts';
+import { pausedBars, pauseState } from '../paused-upstreams.ts';
 import { refusalMessage, secretField, typedFields } from '../refused-form.ts';
 import type { UserVisit } from '../visit.ts';
 
@@ -60,9 +62,10 @@ async function upstreamsPage(visit: UserVisit, notice?: Html): Promise<Page> {
   const { services, language } = visit;
   const words = UPSTREAM_WORDS[language];
   const { version } = await services.catalogEditor.read();
-  const body = html`${notice}${savedMessage(visit)}${catalogBar(visit)}${await failureMessage(visit)}
+  const faults = await readLastFaults(services.store, services.now());
+  const body = html`${notice}${savedMessage(visit)}${catalogBar(visit)}${await failureMessage(visit)}${await pausedBars(visit)}
 <p>${words.intro}</p>
-${upstreamTables(visit)}
+${upstreamTables(visit, faults)}
 <h2>${words.add}</h2>
 ${!services.catalogEditor.keepsSecrets && html`<p class="message error">${words.noSecretsKey}</p>`}
 ${addForm(visit, version)}`;
@@ -70,36 +73,46 @@ ${addForm(visit, version)}`;
 }
 
 /** Those that are switched off come last, folded away. */
-function upstreamTables(visit: UserVisit): Html {
+function upstreamTables(visit: UserVisit, faults: LastFaults): Html {
   const { services, language, format } = visit;
   const words = UPSTREAM_WORDS[language];
   const { file, upstreams } = services.catalogParts();
   const names = Object.keys(file.upstreams);
   const [on, off] = [names.filter((name) => upstreams.has(name)), names.filter((name) => !upstreams.has(name))];
-  return html`${on.length === 0 ? html`<p>${words.none}</p>` : upstreamTable(visit, words.title, on)}
-${off.length > 0 && html`<details><summary>${words.offTitle(format.number(off.length))}</summary>${upstreamTable(visit, words.offTitle(format.number(off.length)), off)}</details>`}`;
+  const draw = (caption: string, shown: readonly string[]) => upstreamTable(visit, { caption, names: shown, faults });
+  const offTitle = words.offTitle(format.number(off.length));
+  return html`${on.length === 0 ? html`<p>${words.none}</p>` : draw(words.title, on)}
+${off.length > 0 && foldAway(offTitle, draw(offTitle, off))}`;
 }
 
-function upstreamTable(visit: UserVisit, caption: string, names: readonly string[]): Html {
+interface UpstreamRows {
+  readonly caption: string;
+  readonly names: readonly string[];
+  readonly faults: LastFaults;
+}
+
+function upstreamTable(visit: UserVisit, { caption, names, faults }: UpstreamRows): Html {
   const { services, language, format } = visit;
   const words = UPSTREAM_WORDS[language];
-  const { file } = services.catalogParts();
+  const { file, upstreams } = services.catalogParts();
   const health = new Map(services.upstreams().map((each) => [each.upstream, each]));
   const columns = [
     ...[words.name, words.plugin, words.from, words.state].map((title) => ({ title })),
     ...[words.routes, words.paused, words.keys, words.keysPaused].map((title) => ({ title, number: true })),
+    { title: words.lastFault },
   ];
   const rows = names.map((name) => {
     const known = health.get(name);
-    const { keys = 0, ...faults } = known?.keys ?? {};
-    const resting = Object.values(faults).reduce((sum, count) => sum + count, 0);
+    const { keys = 0, ...refused } = known?.keys ?? {};
+    const resting = Object.values(refused).reduce((sum, count) => sum + count, 0);
     const counts = known ? [known.routes, known.outages.length, keys, resting] : [0, 0, 0, 0];
     return [
       html`<a href="${PATH}/${encodeURIComponent(name)}">${name}</a>`,
       html`<code>${file.upstreams[name]?.plugin ?? ''}</code>`,
       describeSource(visit, `upstreams.${name}`),
-      describeState(visit, name),
+      upstreams.has(name) ? pauseState(visit, name) : describeState(visit, name),
       ...counts.map((count) => format.number(count)),
+      lastFault(visit, faults, name),
     ];
   });
   return table(caption, columns, rows);

@@ -91,6 +91,15 @@ export function attemptWords({ language }: Pick<Visit, 'language'>) {
   return WORDS[language];
 }
 
+/** How an attempt ended, and why. */
+export function describeEnding(
+  visit: Pick<Visit, 'language'>,
+  { ending, reason = '' }: { readonly ending: RouteEnding; readonly reason?: string },
+): string {
+  const name = WORDS[visit.language].endings[ending];
+  return reason === '' ? name : `${name}: ${reason}`;
+}
+
 export function attemptSection(visit: Visit, charge: Charge, attempts: readonly Attempt[]): Html {
   const words = WORDS[visit.language];
   const body = attempts.length === 0 ? html`<p>${words.none}</p>` : listAttempts(visit, charge, attempts);
@@ -108,9 +117,7 @@ function listAttempts(visit: Visit, charge: Charge, attempts: readonly Attempt[]
       [attempt.upstream ?? words.unknown, attempt.upstreamModel ?? attempt.model].join(': '),
       attempt.keyPlace === null ? '' : format.number(attempt.keyPlace),
       attempt.requestId === null ? '' : html`<code>${attempt.requestId}</code>`,
-      attempt.reason === undefined
-        ? words.endings[attempt.ending]
-        : `${words.endings[attempt.ending]}: ${attempt.reason}`,
+      describeEnding(visit, attempt),
       ms(attempt.firstMs),
       ms(attempt.totalMs),
       describeSpeed(visit, attempt) ?? '',

@@ -35,6 +35,7 @@ describe('the setup checks', () => {
       'their secrets',
       'below cost',
       'every account',
+      'an operator',
       'an owner',
     ];
     const passing = async () => (await readChecks(operator)).filter(([, passes]) => passes).map(([name]) => name);
