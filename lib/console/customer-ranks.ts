@@ -6,18 +6,20 @@ const KEPT_MS = 10_000;
 /** The list of a service with fewer accounts, and so with its first calls, is read each time. */
 const MANY_ACCOUNTS = 500;
 
-export type CustomerRanks = (query: Pick<ServiceQuery, 'from' | 'to' | 'limit'>) => Promise<readonly ServiceRow[]>;
+export type CustomerRanks = (query: Pick<ServiceQuery, 'from' | 'to'>) => Promise<readonly ServiceRow[]>;
 
 /** Rows have only calls and what was charged. */
-export function createCustomerRanks(usage: Pick<UsageStore, 'serviceSums'>, keptMs = KEPT_MS): CustomerRanks {
+export function createCustomerRanks(
+  usage: Pick<UsageStore, 'serviceSums'>,
+  { keptMs = KEPT_MS, manyAccounts = MANY_ACCOUNTS } = {},
+): CustomerRanks {
   const kept = new Map<string, readonly ServiceRow[]>();
-  return async ({ from, to, limit }) => {
-    const name = `${from} ${to} ${limit}`;
+  return async ({ from, to }) => {
+    const name = `${from} ${to}`;
     const found = kept.get(name);
     if (found) return found;
-    const query = { subject: 'account', from, to, by: 'name', counts: ['charged', 'calls'] } as const;
-    const rows = await usage.serviceSums({ ...query, ...(limit !== undefined && { limit }) });
-    if (rows.length >= (limit ?? MANY_ACCOUNTS)) {
+    const rows = await usage.serviceSums({ subject: 'account', from, to, by: 'name', counts: ['charged', 'calls'] });
+    if (rows.length >= manyAccounts) {
       kept.set(name, rows);
       setTimeout(() => kept.delete(name), keptMs).unref();
     }

@@ -3,6 +3,7 @@ import { DAY_MS } from '../base/durations.ts';
 import { addDays, findDayStartHour, findHourDay } from '../money/days.ts';
 import { compareMicro } from '../money/money.ts';
 import type { AccountSummary } from '../store/ports/accounts.ts';
+import type { AccountUse } from '../store/ports/keys.ts';
 import type { ServiceRow, ServiceTotals } from '../store/ports/usage.ts';
 import { NO_SERVICE } from '../store/service-sums.ts';
 import type { Store } from '../store/store.ts';
@@ -22,12 +23,14 @@ const EMAIL_PART_MIN = 3;
 export const CUSTOMER_FILTERS = ['all', 'unpaid', 'low', 'negative', 'suspended', 'silent'] as const;
 export type CustomerFilter = (typeof CUSTOMER_FILTERS)[number];
 
-export const CUSTOMER_SORTS = ['spent', 'balance', 'created', 'name'] as const;
+export const CUSTOMER_SORTS = ['spent', 'balance', 'last', 'created', 'name'] as const;
 export type CustomerSort = (typeof CUSTOMER_SORTS)[number];
 
 export interface Customer extends AccountSummary {
   /** Of 30 days, today included. */
   readonly sums: ServiceTotals;
+  /** When one of its keys was last used, ms since the epoch; absent: never. */
+  readonly usedAt?: number;
 }
 
 export interface CustomerQuery {
@@ -66,23 +69,35 @@ export async function listCustomers(
   const from = findDayStartHour(addDays(today, 1 - CUSTOMER_DAYS), zone);
   const to = findDayStartHour(addDays(today, 1), zone);
   const selectsBySums = query.sort === 'spent' || query.filter === 'silent' || query.filter === 'low';
-  const [accounts, matching, ranks] = await Promise.all([
+  const [accounts, matching, ranks, uses] = await Promise.all([
     store.accounts.summaries(),
     findMatchingAccounts(store, query.text),
     selectsBySums ? customerRanks({ from, to }) : [],
+    query.sort === 'last' ? store.keys.lastUses() : [],
   ]);
-  const found = selectCustomers(addSums(accounts, ranks), { ...query, now, matching });
+  const found = selectCustomers(addUses(addSums(accounts, ranks), uses), { ...query, now, matching });
   const part = found.slice(first, first + limit);
   const names = part.map(({ id }) => id);
+  if (names.length === 0) return { count: found.length, customers: [] };
   // All sums are read only of those that are shown.
-  const sums =
-    names.length > 0 ? await store.usage.serviceSums({ subject: 'account', from, to, by: 'name', names }) : [];
-  return { count: found.length, customers: addSums(part, sums) };
+  const [sums, shownUses] = await Promise.all([
+    store.usage.serviceSums({ subject: 'account', from, to, by: 'name', names }),
+    store.keys.lastUses(names),
+  ]);
+  return { count: found.length, customers: addUses(addSums(part, sums), shownUses) };
 }
 
 function addSums(accounts: readonly AccountSummary[], sums: readonly ServiceRow[]): readonly Customer[] {
   const byName = new Map(sums.map((row) => [row.name, row]));
   return accounts.map((account) => ({ ...account, sums: byName.get(account.id) ?? NO_SERVICE }));
+}
+
+function addUses(customers: readonly Customer[], uses: readonly AccountUse[]): readonly Customer[] {
+  const byAccount = new Map(uses.map(({ account, at }) => [account, at]));
+  return customers.map((customer) => {
+    const usedAt = byAccount.get(customer.id);
+    return usedAt === undefined ? customer : { ...customer, usedAt };
+  });
 }
 
 /** The accounts of users and keys that a text names, besides those that have it in their name. */
@@ -134,6 +149,7 @@ const byCreated: Order = (one, other) => other.createdAt - one.createdAt;
 const SORTS: Readonly<Record<CustomerSort, Order>> = {
   spent: (one, other) => compareMicro(one.sums.charged, other.sums.charged) || byCreated(one, other),
   balance: (one, other) => compareMicro(other.avail, one.avail) || byCreated(one, other),
+  last: (one, other) => (other.usedAt ?? 0) - (one.usedAt ?? 0) || byCreated(one, other),
   created: byCreated,
   name: (one, other) => one.name.localeCompare(other.name),
 };

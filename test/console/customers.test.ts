@@ -20,8 +20,8 @@ function customer(name: string, more: Partial<Customer> & { age?: number; status
 describe('the customers of an operator', () => {
   const all = [
     customer('Acme', { sums: { ...NO_SERVICE, calls: 3, charged: 9n } }),
-    customer('beta', { topped: 0n, age: 3, sums: NO_SERVICE }),
-    customer('Gamma', { avail: -1n, sums: NO_SERVICE }),
+    customer('beta', { topped: 0n, age: 3, sums: NO_SERVICE, usedAt: NOW - DAY_MS }),
+    customer('Gamma', { avail: -1n, sums: NO_SERVICE, usedAt: NOW }),
     customer('delta', { status: 'suspended', sums: { ...NO_SERVICE, calls: 2, charged: 12n } }),
   ];
   const select = (query: Partial<CustomerQuery>, matching: readonly string[] = []) =>
@@ -42,6 +42,7 @@ describe('the customers of an operator', () => {
     expect(select({ filter: 'silent' })).to.deep.equal(['Gamma']);
     expect(select({ sort: 'balance' })[0]).to.equal('Gamma');
     expect(select({ sort: 'created' })[0]).to.equal('beta');
+    expect(select({ sort: 'last' })).to.deep.equal(['Gamma', 'beta', 'Acme', 'delta']);
     expect(select({ sort: 'name' })).to.deep.equal(['Acme', 'beta', 'delta', 'Gamma']);
   });
 
@@ -98,6 +99,19 @@ describe('the pages of customers', () => {
 
   it('show the price list of each customer', async () => {
     expect(await text('/admin/accounts')).to.match(/<th[^>]*>Price list<\/th>.*<td[^>]*>partner<\/td>/);
+  });
+
+  it('show the limits and the last call of each customer, and sort by the latter', async () => {
+    const limits = { perMinute: 30, atOnce: 2, addresses: ['10.0.0.0/8'] };
+    await test.store.accounts.setRequestLimits(wallet, limits);
+    const [key] = await test.store.keys.list(wallet);
+    await test.store.keys.use([{ id: key?.id ?? '', count: 1, lastUsedAt: Date.UTC(2026, 0, 2, 9) }]);
+    const english = await text('/admin/accounts?sort=last&lang=en');
+    expect(english).to.contain('30/min, 2 at once, addresses: 1').and.to.contain('<time datetime="2026-01-02T09:00:00');
+    const russian = await text('/admin/accounts?sort=last&lang=ru');
+    expect(russian).to.contain('30/мин, 2 одновременно, адресов: 1').and.to.contain('>Последний запрос</th>');
+    expect((await found('sort=last&lang=en'))[0]).to.equal(wallet);
+    await test.store.accounts.setRequestLimits(wallet, undefined);
   });
 
   it('find a customer by email, key, and name, and open a call, an account or a video at once', async () => {

@@ -116,6 +116,7 @@ describe('the start page of an operator', () => {
     expect(page).to.match(/Margin<\/dt><dd><a [^>]+>₽1\.00\*</);
     expect(page).to.match(/Failed calls<\/dt><dd><a [^>]+faults=yes">1<.*?50% of calls/);
     expect(page).to.match(/failed: 503 overloaded<\/a><\/td><td[^>]*>1</);
+    expect(page).to.match(/Active customers<\/dt><dd><a class="big" href="\/admin\/accounts\?sort=last">1<.*?new: 2</);
     expect(page).to.match(/>vendor<\/a><\/td><td[^>]*>3<.*?66\.7%/);
     for (const [, href = ''] of page.matchAll(/href="(\/admin\/calls[^"]+)"/g)) {
       expect((await operator.get(href.replaceAll('&amp;', '&'))).status, href).to.equal(200);

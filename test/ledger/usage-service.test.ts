@@ -148,7 +148,7 @@ for (const kind of longer([SQLITE], STORES)) {
         { ...NO_SERVICE, at: 0, name: one, calls: 3, charged: 3_000_000n },
         { ...NO_SERVICE, at: 0, name: two, calls: 1, charged: 1_000_000n },
       ]);
-      expect(await sums({ ...query, counts: ['calls', 'charged'], limit: 1 })).to.deep.equal(ranked.slice(0, 1));
+      expect(await sums({ ...query, counts: ['calls', 'charged'] })).to.deep.equal(ranked);
       const [whole] = await sums({ ...query, names: [one] });
       expect(whole).to.deep.include({ name: one, calls: 3, charged: 3_000_000n, unpriced: 3, cost: 12_000n });
       const byHour = await sums({ ...query, by: 'both', counts: ['calls'], names: [one] });
@@ -218,7 +218,6 @@ for (const kind of longer([SQLITE], STORES)) {
       expect(await sums({ subject: 'route', by: 'both' })).to.have.deep.members(before);
       const [, name] = before.map((row) => row.name);
       expect((await sums({ subject: 'route', by: 'name', names: [name ?? ''] }))[0]).to.include({ name, attempts: 3 });
-      expect(await sums({ subject: 'route', by: 'name', limit: 1 })).to.have.length(1);
       expect(await problems()).to.deep.equal([]);
     });
 

@@ -76,6 +76,9 @@ export interface DashboardFigures {
   readonly rows: readonly ServiceRow[];
   readonly models: readonly NamedSum[];
   readonly accounts: readonly (NamedSum & { readonly title: string })[];
+  /** Accounts with calls in this time, and those that were created in it. */
+  readonly active: number;
+  readonly created: number;
   readonly failures: readonly FailureSum[];
   /** Over the last hour, and the part of the one that is not over. */
   readonly upstreams: readonly UpstreamSum[];
@@ -99,14 +102,16 @@ export async function readDashboard(
   const upstreamsSince = now - (now % HOUR_MS) - HOUR_MS;
   const dayStart = findDayStartHour(findHourDay(now, zone), zone);
   const starts = slots.map((slot) => slot.from);
-  const [rows, past, largest, routes, recent, payments] = await Promise.all([
+  const [rows, past, ranks, routes, recent, payments, created] = await Promise.all([
     usage.serviceSums({ subject: 'model', from, to, by: 'both', starts }),
     usage.serviceSums({ subject: 'model', from: before, to: from, by: 'name', counts: ['charged', 'cost', 'calls'] }),
-    readLargest({ usage, customerRanks }, range),
+    customerRanks(range),
     usage.serviceSums({ subject: 'route', from, to, by: 'name', counts: ['failed'] }),
     usage.serviceSums({ subject: 'route', from: upstreamsSince, to: now + HOUR_MS, by: 'name' }),
     ledger.paymentSums({ from: dayStart, to: now + HOUR_MS }),
+    accounts.countCreated(range),
   ]);
+  const largest = await readLargest(usage, range, ranks);
   const names = new Map((await accounts.names(largest.map(({ name }) => name))).map(({ id, name }) => [id, name]));
   const named = largest.map((row) => ({ ...row, title: names.get(row.name) ?? row.name }));
   const sumPayments = (sign: 1n | -1n) =>
@@ -117,6 +122,8 @@ export async function readDashboard(
     rows,
     models: groupByName(rows),
     accounts: named,
+    active: ranks.filter(({ calls }) => calls > 0).length,
+    created,
     failures: listFailures(routes),
     upstreams: listUpstreams(recent),
     upstreamsSince,
@@ -127,10 +134,11 @@ export async function readDashboard(
 
 /** All accounts are added up only by what makes them large. */
 async function readLargest(
-  { usage, customerRanks }: { readonly usage: Pick<UsageStore, 'serviceSums'>; readonly customerRanks: CustomerRanks },
+  usage: Pick<UsageStore, 'serviceSums'>,
   { from, to }: DashboardRange,
+  ranks: readonly ServiceRow[],
 ): Promise<readonly ServiceRow[]> {
-  const names = (await customerRanks({ from, to, limit: TOP })).map(({ name }) => name);
+  const names = ranks.slice(0, TOP).map(({ name }) => name);
   return names.length === 0 ? [] : usage.serviceSums({ subject: 'account', from, to, by: 'name', names });
 }
 

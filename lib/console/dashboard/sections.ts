@@ -56,7 +56,7 @@ ${day !== undefined && day !== yesterday && link(`/admin?day=${day}`, formatPage
 export function headlines(visit: UserVisit, range: DashboardRange, figures: DashboardFigures): Html {
   const { language, format } = visit;
   const words = WORDS[language];
-  const { total, before, paidToday, returnedToday } = figures;
+  const { total, before, active, created, paidToday, returnedToday } = figures;
   const margin = total.charged - total.cost;
   const link = (text: string, filter: Filter = {}) =>
     html`<a class="big" href="${linkToCalls(visit, range, filter)}">${text}</a>`;
@@ -81,6 +81,10 @@ export function headlines(visit: UserVisit, range: DashboardRange, figures: Dash
     [
       words.errors,
       html`${link(format.number(total.failed), { faults: 'yes' })}${note(total.calls > 0 ? words.share(format.percent(total.failed / total.calls)) : undefined)}`,
+    ],
+    [
+      words.active,
+      html`<a class="big" href="/admin/accounts?sort=last">${format.number(active)}</a>${note(created > 0 ? words.created(format.number(created)) : undefined)}`,
     ],
     [
       words.paid,

@@ -1,5 +1,6 @@
 // The list of customers for an operator: one search box, filters, and what each of them spent.
-import { field, filterBox, orUsual, select, table, usual } from '../components.ts';
+import type { RequestLimits } from '../../money/request-limits.ts';
+import { field, filterBox, orUsual, select, shortTime, table, usual } from '../components.ts';
 import {
   CUSTOMER_DAYS,
   CUSTOMER_FILTERS,
@@ -27,7 +28,13 @@ const WORDS = defineWords({
       low: 'balance lasts less than 7 days',
     },
     sort: 'Sort by',
-    sorts: { spent: 'spending', balance: 'balance, lowest first', created: 'newest first', name: 'name' },
+    sorts: {
+      spent: 'spending',
+      balance: 'balance, lowest first',
+      last: 'last call',
+      created: 'newest first',
+      name: 'name',
+    },
     show: 'Find',
     find: 'Search and filter',
     title: 'Customers',
@@ -38,6 +45,11 @@ const WORDS = defineWords({
     margin: 'Margin',
     errors: 'Failed',
     calls: 'Calls',
+    last: 'Last call',
+    limits: 'Limits',
+    perMinute: (count: string) => `${count}/min`,
+    atOnce: (count: string) => `${count} at once`,
+    addresses: (count: string) => `addresses: ${count}`,
     status: 'Status',
     prices: 'Price list',
     active: 'active',
@@ -61,6 +73,7 @@ const WORDS = defineWords({
     sorts: {
       spent: 'по расходам',
       balance: 'по балансу, с наименьшего',
+      last: 'по последнему запросу',
       created: 'сначала новые',
       name: 'по названию',
     },
@@ -74,6 +87,11 @@ const WORDS = defineWords({
     margin: 'Маржа',
     errors: 'Ошибки',
     calls: 'Запросы',
+    last: 'Последний запрос',
+    limits: 'Лимиты',
+    perMinute: (count: string) => `${count}/мин`,
+    atOnce: (count: string) => `${count} одновременно`,
+    addresses: (count: string) => `адресов: ${count}`,
     status: 'Статус',
     prices: 'Прайс-лист',
     active: 'активен',
@@ -142,7 +160,7 @@ async function customerTable(visit: UserVisit, customers: readonly Customer[]): 
   const words = WORDS[language];
   const owners = await services.store.users.listOwnerEmails(customers.map(({ id }) => id));
   const emails = Map.groupBy(owners, ({ account }) => account);
-  const rows = customers.map(({ id, name, status, priceList, avail, sums }) => [
+  const rows = customers.map(({ id, name, status, priceList, requests, avail, sums, usedAt }) => [
     html`<a href="/admin/accounts/${id}">${name}</a>`,
     (emails.get(id) ?? [])
       .map(({ email }) => email)
@@ -150,6 +168,8 @@ async function customerTable(visit: UserVisit, customers: readonly Customer[]): 
       .join(', '),
     status === 'active' ? usual(words.active) : words[status],
     priceList ?? '',
+    requests ? describeLimits(visit, requests) : '',
+    usedAt === undefined ? '' : shortTime(visit, usedAt),
     format.rub(avail),
     orUsual(format.rub(sums.charged), sums.charged === 0n),
     orUsual(markUnpriced(format.rub(sums.charged - sums.cost), sums), sums.charged === sums.cost),
@@ -160,9 +180,20 @@ async function customerTable(visit: UserVisit, customers: readonly Customer[]): 
   const columns = [
     { title: words.name, narrow: 'main' },
     ...[words.owners, words.status, words.prices].map((title) => ({ title })),
+    ...[words.limits, words.last].map((title) => ({ title, narrow: 'named' as const })),
     { title: words.balance, number: true, narrow: 'sum' },
     ...numbers.map((title) => ({ title, number: true, narrow: 'named' as const })),
   ] as const;
   const unpriced = customers.reduce((sum, { sums }) => sum + sums.unpriced, 0);
   return html`${table(words.title, columns, rows)}${unpricedNote(visit, { unpriced })}`;
+}
+
+function describeLimits({ language, format }: UserVisit, { perMinute, atOnce, addresses }: RequestLimits): string {
+  const words = WORDS[language];
+  const parts = [
+    perMinute !== undefined && words.perMinute(format.number(perMinute)),
+    atOnce !== undefined && words.atOnce(format.number(atOnce)),
+    addresses !== undefined && words.addresses(format.number(addresses.length)),
+  ];
+  return parts.filter((part) => part !== false).join(', ');
 }

@@ -26,11 +26,10 @@ const WITH_WALLET = [
 const openCommitted = ({ db, scanner }: Pick<Connection, 'db' | 'scanner'>) =>
   scanner.db(db.databaseName, { readConcern: new ReadConcern('majority') });
 
+type Lists = Pick<AccountStore, 'list' | 'allowances' | 'summaries' | 'countCreated' | 'countPriceLists'>;
+
 /** What walks over all accounts or wallets read of them. */
-function createLists({
-  db,
-  scanner,
-}: Pick<Connection, 'db' | 'scanner'>): Pick<AccountStore, 'list' | 'allowances' | 'summaries' | 'countPriceLists'> {
+function createLists({ db, scanner }: Pick<Connection, 'db' | 'scanner'>): Lists {
   const accounts = db.collection<Row>('accounts');
   const wallets = scanner.db(db.databaseName).collection<Row>('wallets');
   return {
@@ -66,7 +65,7 @@ function createLists({
         read((signal) => collection.find({}, { projection, batchSize: BATCH, signal }).toArray(), SCAN_MS);
       // A $lookup for each account takes three times as long.
       const [rows, balances] = await Promise.all([
-        readAll(accounts, { name: 1, createdAt: 1, priceList: 1 }),
+        readAll(accounts, { name: 1, createdAt: 1, priceList: 1, requests: 1 }),
         readAll(wallets, { avail: 1, topped: 1, status: 1 }),
       ]);
       const byId = new Map(balances.map((row) => [row._id, row]));
@@ -76,9 +75,13 @@ function createLists({
         // An account that is created at this moment may be in one list only.
         if (!wallet) return [];
         const { avail, topped, status } = wallet;
-        return [{ id, name, createdAt: Number(createdAt), ...readPriceList(row), avail, topped, status }];
+        const requests = parseRequestLimits(row.requests);
+        const terms = { ...readPriceList(row), ...(requests && { requests }) };
+        return [{ id, name, createdAt: Number(createdAt), ...terms, avail, topped, status }];
       });
     },
+    countCreated: ({ from, to }) =>
+      read((signal) => accounts.countDocuments({ createdAt: { $gte: from, $lt: to } }, { signal }), SCAN_MS),
     async countPriceLists() {
       const pipeline = [
         { $match: { priceList: isText } },

@@ -1,8 +1,9 @@
 // API keys in the MongoDB store.
-import type { Document } from 'mongodb';
+import type { Collection, Document } from 'mongodb';
 import { isExpired, type KeyLimits, NO_LIMITS } from '../../money/key-limits.ts';
 import { parseRequestLimits } from '../../money/request-limits.ts';
 import {
+  type AccountUse,
   COPIED_KEY,
   type KeyHolder,
   type KeyRow,
@@ -16,6 +17,7 @@ import { readPriceList } from './accounts.ts';
 import { runBatchOnce } from './batches.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
+import { SCAN_MS } from './ledger.ts';
 import { findRole, readCapDocument, touchMembers } from './member-role.ts';
 import { type Row, toLong } from './rows.ts';
 import { readFirstBatch, type Step, type Transactions } from './transaction.ts';
@@ -51,6 +53,7 @@ export function keyStore({ db }: Connection, transactions: Transactions): KeySto
       const found = await read((signal) => keys.find({ last4 }, { signal, projection: { account: 1 } }).toArray());
       return [...new Set(found.map(({ account }) => account as string))].sort().slice(0, limit);
     },
+    lastUses: (accounts) => readLastUses(keys, accounts),
     async owners({ after = '', limit }) {
       const query = { sort: { account: 1 }, limit, projection: { _id: 0, account: 1 }, hint: 'of_account' } as const;
       const rows = await read((signal) => keys.find({ account: { $gt: after } }, { ...query, signal }).toArray());
@@ -96,6 +99,13 @@ export function keyStore({ db }: Connection, transactions: Transactions): KeySto
       await runBatchOnce(transactions, batch, { update: 'keys', updates });
     },
   };
+}
+
+async function readLastUses(keys: Collection<Row>, accounts?: readonly string[]): Promise<readonly AccountUse[]> {
+  const $match = { lastUsedAt: { $ne: null }, ...(accounts && { account: { $in: [...accounts] } }) };
+  const pipeline = [{ $match }, { $group: { _id: '$account', at: { $max: '$lastUsedAt' } } }];
+  const rows = await read((signal) => keys.aggregate(pipeline, { signal }).toArray(), SCAN_MS);
+  return rows.map(({ _id, at }) => ({ account: `${_id}`, at: Number(at) }));
 }
 
 export function buildRevocation(row: Document, at: number): Document {

@@ -48,7 +48,7 @@ export function serviceStore({ db, scanner }: Connection): ServiceStore {
       const intervals = listIntervals(spans);
       const rows = (await readAll(buildTimePipeline(intervals, query))).map(readIntervalSum);
       const placed = query.starts ? placeSums(rows, intervals, addSigned).filter(isUsed) : rows.map(readHour);
-      return placed.toSorted((one, other) => one.at - other.at).slice(0, query.limit);
+      return placed.toSorted((one, other) => one.at - other.at);
     },
     serviceDay: (from) =>
       readSnapshot({ db, scanner }, SCAN_MS, async (reading) => {
@@ -129,7 +129,7 @@ function buildRoutesPipeline(hour: Document): Document[] {
 }
 
 /** Sums over all of the time. Those of many accounts are added up by the database, which takes away what does not belong. */
-function buildNamePipeline(spans: readonly ServiceSpan[], { subject, names, limit, counts }: ServiceQuery): Document[] {
+function buildNamePipeline(spans: readonly ServiceSpan[], { subject, names, counts }: ServiceQuery): Document[] {
   const sums = sumServiceFields(subject, counts);
   // Each span by itself, and only what is added up of it: an index that has all of it answers without the documents, and
   // without looking for those that several ranges have in common.
@@ -143,7 +143,6 @@ function buildNamePipeline(spans: readonly ServiceSpan[], { subject, names, limi
     { $group: { _id: '$name', ...sums } },
     { $match: { $or: used } },
     { $sort: { charged: -1, failed: -1, attempts: -1, _id: 1 } },
-    ...(limit === undefined ? [] : [{ $limit: limit }]),
   ];
 }
 

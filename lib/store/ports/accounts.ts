@@ -39,7 +39,8 @@ export interface AutoTopup {
 }
 
 /** What a list of many accounts shows of each. */
-export interface AccountSummary extends Pick<Account, 'id' | 'name' | 'status' | 'createdAt' | 'priceList'> {
+export interface AccountSummary
+  extends Pick<Account, 'id' | 'name' | 'status' | 'createdAt' | 'priceList' | 'requests'> {
   readonly avail: Micro;
   readonly topped: Micro;
 }
@@ -59,6 +60,8 @@ export interface AccountStore {
   list(): Promise<readonly Account[]>;
   /** All accounts, with what each may spend and what it ever paid, in no particular order. */
   summaries(): Promise<readonly AccountSummary[]>;
+  /** How many were created in this time, ms since the epoch; `to` is exclusive. */
+  countCreated(span: { readonly from: number; readonly to: number }): Promise<number>;
   /** Accounts with ids above `after`, in order of id. */
   page(page: { readonly after?: string; readonly limit: number }): Promise<readonly Account[]>;
   /** False if there is no such account. */

@@ -64,6 +64,12 @@ export interface ReplacementKey extends Pick<KeyRow, 'id' | 'hash' | 'last4' | '
   readonly endsAt: number;
 }
 
+export interface AccountUse {
+  readonly account: string;
+  /** ms since the epoch. */
+  readonly at: number;
+}
+
 export interface KeyStore {
   /**
    * Adds a key unless there are `activeMax` active keys (neither revoked nor expired at that time) already: of the member who
@@ -77,6 +83,8 @@ export interface KeyStore {
   list(account: string): Promise<readonly KeyRow[]>;
   /** At most `limit` accounts that have a key with this end, in order of id. */
   findAccountsByEnd(last4: string, limit: number): Promise<readonly string[]>;
+  /** When the keys of each of these accounts were last used, of all by default; without those whose keys never were. */
+  lastUses(accounts?: readonly string[]): Promise<readonly AccountUse[]>;
   /** At most `limit` accounts with ids above `after` that have keys, in order of id; empty only if there are no more. */
   owners(page: { readonly after?: string; readonly limit: number }): Promise<readonly string[]>;
   /** Checks `limit` keys with ids above `after`, and finds those whose values were changed outside the store. */

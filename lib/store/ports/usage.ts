@@ -164,7 +164,6 @@ export interface ServiceQuery {
   readonly names?: readonly string[];
   /** Only these are added up, which is faster the fewer they are; the others are 0, and so are the times. */
   readonly counts?: readonly ServiceCount[];
-  readonly limit?: number;
 }
 
 export interface ServiceRow extends ServiceTotals {

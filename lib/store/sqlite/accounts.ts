@@ -90,8 +90,9 @@ function createUpdateAccountMark(db: DatabaseSync): (id: string) => true {
 export function accountReads(db: DatabaseSync): PortReads<'accounts'> {
   const summaries = prepareBig(
     db,
-    'SELECT id, name, status, created_at, price_list, avail, topped FROM accounts JOIN wallets USING (id)',
+    'SELECT id, name, status, created_at, price_list, request_limits, avail, topped FROM accounts JOIN wallets USING (id)',
   );
+  const created = db.prepare('SELECT count(*) AS count FROM accounts WHERE created_at >= ? AND created_at < ?');
   const account = prepareBig(db, `${SELECT_ACCOUNT} WHERE accounts.id = ?`);
   const names = db.prepare('SELECT id, name FROM accounts WHERE id IN (SELECT value FROM json_each(?))');
   const accounts = prepareBig(db, `${SELECT_ACCOUNT} ORDER BY created_at, accounts.id`);
@@ -125,6 +126,8 @@ export function accountReads(db: DatabaseSync): PortReads<'accounts'> {
       names.all(JSON.stringify(ids)).map(({ id, name }) => ({ id: id as string, name: name as string })),
     list: (): Account[] => accounts.all().map(readAccountRow),
     summaries: () => summaries.all().map(readSummaryRow),
+    countCreated: ({ from, to }: Parameters<AccountStore['countCreated']>[0]): number =>
+      Number(created.get(from, to)?.count),
     page: ({ after = '', limit }: Parameters<AccountStore['page']>[0]): Account[] =>
       page.all(after, limit).map(readAccountRow),
     allowances: () => allowances.all().map((row) => ({ ...row }) as unknown as Allowance & { id: string }),
@@ -138,12 +141,14 @@ export function toJsonCell(limits: RequestLimits | undefined): string | null {
 }
 
 function readSummaryRow(row: Record<string, unknown>): AccountSummary {
+  const requests = parseRequestLimits(row.request_limits);
   return {
     id: row.id as string,
     name: row.name as string,
     status: row.status as Account['status'],
     createdAt: Number(row.created_at),
     ...(row.price_list !== null && { priceList: row.price_list as string }),
+    ...(requests && { requests }),
     avail: row.avail as bigint,
     topped: row.topped as bigint,
   };

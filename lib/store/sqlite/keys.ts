@@ -4,6 +4,7 @@ import { type KeyLimits, NO_LIMITS, type Reset } from '../../money/key-limits.ts
 import { parseRequestLimits } from '../../money/request-limits.ts';
 import type { Batch } from '../ports/batches.ts';
 import {
+  type AccountUse,
   COPIED_KEY,
   type KeyHolder,
   type KeyMember,
@@ -204,6 +205,9 @@ export function keyReads(db: DatabaseSync): PortReads<'keys'> {
   const key = db.prepare(`${SELECT_KEY} FROM keys WHERE id = ?`);
   const keys = db.prepare(`${SELECT_KEY} FROM keys WHERE account = ? ORDER BY created_at, id`);
   const byEnd = db.prepare('SELECT DISTINCT account FROM keys WHERE last4 = ? ORDER BY account LIMIT ?');
+  const selectUses = 'SELECT account, max(last_used_at) AS at FROM keys WHERE last_used_at IS NOT NULL';
+  const allUses = db.prepare(`${selectUses} GROUP BY account`);
+  const someUses = db.prepare(`${selectUses} AND account IN (SELECT value FROM json_each(?)) GROUP BY account`);
   const owners = db.prepare('SELECT DISTINCT account FROM keys WHERE account > ? ORDER BY account LIMIT ?');
   const marked = db.prepare(`${SELECT_KEY}, mark FROM keys WHERE keys.id > ? ORDER BY keys.id LIMIT ?`);
   return {
@@ -231,6 +235,10 @@ export function keyReads(db: DatabaseSync): PortReads<'keys'> {
     list: (accountId: string): KeyRow[] => keys.all(accountId).map(readKeyRow),
     findAccountsByEnd: (last4: string, limit: number): string[] =>
       byEnd.all(last4, limit).map((row) => row.account as string),
+    lastUses: (accounts?: readonly string[]): AccountUse[] => {
+      const rows = accounts ? someUses.all(JSON.stringify(accounts)) : allUses.all();
+      return rows.map(({ account, at }) => ({ account: account as string, at: Number(at) }));
+    },
     owners: ({ after = '', limit }: Parameters<KeyStore['owners']>[0]): string[] =>
       owners.all(after, limit).map((row) => row.account as string),
   };

@@ -54,7 +54,7 @@ function listCounts({ subject, counts }: Pick<ServiceQuery, 'subject' | 'counts'
 }
 
 function selectSums(db: DatabaseSync, query: ServiceQuery): readonly Record<string, unknown>[] {
-  const { subject, by, names, starts, limit = -1 } = query;
+  const { subject, by, names, starts } = query;
   const counts = listCounts(query);
   const sumAll = (sign: string) => counts.map((count) => `sum(${sign}${count}) AS ${count}`).join();
   const at = by === 'name' || starts ? 'start' : 'at';
@@ -71,10 +71,10 @@ function selectSums(db: DatabaseSync, query: ServiceQuery): readonly Record<stri
       SELECT ${at} AS time, ${label} AS label, sign, ${sumAll('')} FROM spans CROSS JOIN service_sums AS sums
         ON subject = :subject AND sums.grain = spans.grain AND at >= since AND at < until
         ${names === undefined ? '' : 'WHERE name IN (SELECT value FROM json_each(:names))'} GROUP BY time, label, sign)
-    GROUP BY time, label HAVING ${isUsed} ORDER BY ${order.join()} LIMIT :limit`,
+    GROUP BY time, label HAVING ${isUsed} ORDER BY ${order.join()}`,
   );
   const spans = JSON.stringify(listServiceSpans(query));
-  return select.all({ spans, subject, limit, ...(names && { names: JSON.stringify(names) }) });
+  return select.all({ spans, subject, ...(names && { names: JSON.stringify(names) }) });
 }
 
 /** The first time of sums by each grain, found by the key. */

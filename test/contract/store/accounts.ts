@@ -29,6 +29,34 @@ export function accountContract(context: StoreContext): void {
     expect(await accounts.setAutoTopup(newId('acc'), wish)).to.equal(false);
   });
 
+  it('counts those that were created in a time', async () => {
+    const { store } = context;
+    const from = AT + 4_000_000_000;
+    const add = (createdAt: number) => store.accounts.create({ id: newId('acc'), name: 'n', createdAt });
+    for (const createdAt of [from - 1, from, from + 9, from + 10]) await add(createdAt);
+    expect(await store.accounts.countCreated({ from, to: from + 10 })).to.equal(2);
+  });
+
+  it('tells when the keys of each were last used', async () => {
+    const { store } = context;
+    const [id, other, unused] = [await newAccount(store), await newAccount(store), await newAccount(store)];
+    for (const [at, account] of [id, id, other, unused].entries()) {
+      const key = { id: newId('key'), account, name: 'n', hash: newId('hash'), last4: 'abcd', createdAt: AT };
+      await store.keys.add(key, 10);
+      if (account !== unused) await store.keys.use([{ id: key.id, count: 1, lastUsedAt: AT + at }]);
+    }
+    const uses = [
+      { account: id, at: AT + 1 },
+      { account: other, at: AT + 2 },
+    ];
+    expect(await store.keys.lastUses([id, other, unused])).to.have.deep.members(uses);
+    expect(await store.keys.lastUses([id])).to.deep.equal(uses.slice(0, 1));
+    expect(await store.keys.lastUses([])).to.deep.equal([]);
+    const all = await store.keys.lastUses();
+    expect(all).to.deep.include.members(uses);
+    expect(all.map(({ account }) => account)).to.not.include(unused);
+  });
+
   it('keeps limits of requests, for each of its keys to find', async () => {
     const { store } = context;
     const id = await newAccount(store);
@@ -42,6 +70,7 @@ export function accountContract(context: StoreContext): void {
       limits,
     );
     expect((await other.keys.find(key.hash))?.accountRequests).to.deep.equal(limits);
+    expect((await other.accounts.summaries()).find((account) => account.id === id)?.requests).to.deep.equal(limits);
     expect(await store.accounts.setRequestLimits(id, undefined)).to.equal(true);
     expect(await other.accounts.get(id)).not.to.have.property('requests');
     expect(await other.keys.find(key.hash)).not.to.have.property('accountRequests');
