@@ -24,7 +24,7 @@ interface ListingBase {
 }
 
 /** Prices in RUB per 1M tokens. */
-interface TextListing extends ListingBase, TokenPrices, Partial<TextFacts> {
+interface TextListing extends ListingBase, TokenPrices, TextFacts {
   readonly price_rub: number;
   readonly min_rub: number;
   /** Only for a model with other prices for long prompts; ascending. */

@@ -16,10 +16,8 @@ export interface TextFacts {
   readonly supported_parameters: readonly string[];
 }
 
-/** Nothing for a model whose catalog states neither its context nor its output. */
-export function listTextFacts(model: TextModel): Partial<TextFacts> {
-  const { id, provider, context, maxOutput } = model;
-  if (context === undefined && maxOutput === undefined) return {};
+export function listTextFacts(model: TextModel): TextFacts {
+  const { id, provider, context } = model;
   return {
     object: 'model',
     created: 0,

@@ -25,6 +25,13 @@ describe('listing of models', () => {
         output_price_rub: 240.5,
         min_rub: 0.5,
         provider: 'Someone',
+        object: 'model',
+        created: 0,
+        owned_by: 'Someone',
+        display_name: 'text-1',
+        max_output_tokens: 32_768,
+        input_modalities: ['text'],
+        supported_parameters: ['max_tokens', 'stop'],
       },
     ]);
   });

@@ -149,6 +149,15 @@ describe('the page of keys', () => {
     expect((await owner.get('/account/keys')).text).to.contain([first, second].toSorted().join(', '));
     expect((await tick(path, [])).status).to.equal(303);
     expect(await readLimit()).to.equal(null);
+    // As programs send them.
+    expect((await tick(path, [`${first}, ${second}`])).status).to.equal(303);
+    expect(await readLimit()).to.have.members([first, second]);
+    // A model that the catalog has no more, with a comma in its name.
+    const odd = 'a,b';
+    const limits = (await test.store.keys.get(id))?.limits as KeyLimits;
+    await test.store.keys.put(id, { ...limits, models: [odd, first] });
+    expect((await tick(path, [odd, second])).status).to.equal(303);
+    expect(await readLimit()).to.have.members([odd, second]);
   });
 
   it('creates a key with limits, shows and changes them, and refuses invalid ones', async () => {

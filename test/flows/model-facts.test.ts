@@ -27,6 +27,10 @@ const FACTS = {
     ...['temperature', 'top_p', 'top_k', 'seed', 'presence_penalty', 'frequency_penalty'],
   ],
 };
+const PRICED = [
+  ...['id', 'aliases', 'type', 'endpoint', 'unit', 'price_rub', 'input_price_rub', 'output_price_rub', 'min_rub'],
+  'provider',
+];
 const MESSAGE_FACTS = {
   display_name: 'model-b',
   created_at: '1970-01-01T00:00:00Z',
@@ -67,10 +71,12 @@ describe('facts about models', () => {
   const read = async (path: string, headers = {}) =>
     (await send(`${gateway.url}/api/v1/models${path}`, { key: account.key, headers })).json;
 
-  it('are in the entries of those whose limits are known, beside what all have', async () => {
+  it('are in the entries of all, beside their prices; what is unknown is left out', async () => {
     const { data } = await read('');
     const [plain, told, large] = data.filter(({ type }: { type: string }) => type === 'text');
-    expect(Object.keys(plain)).to.have.length(10);
+    const { context_length: _, ...known } = FACTS;
+    expect(plain).to.have.all.keys(...PRICED, ...Object.keys(known));
+    expect(plain).to.include({ object: 'model', owned_by: 'Test', display_name: plain.id, max_output_tokens: 32_768 });
     expect(told).to.deep.equal({ ...plain, id: 'model-b', aliases: [], ...FACTS });
     // More than a call may have.
     expect(large).to.deep.include({ max_output_tokens: 32_768, input_modalities: ['text'] });

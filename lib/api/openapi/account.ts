@@ -17,6 +17,14 @@ const TEXT_EXAMPLE: Json = {
   output_price_rub: 1500,
   min_rub: 0.5,
   provider: 'Example',
+  object: 'model',
+  created: 0,
+  owned_by: 'Example',
+  display_name: 'standard-1',
+  context_length: 200_000,
+  max_output_tokens: 32_768,
+  input_modalities: ['text'],
+  supported_parameters: ['max_tokens', 'stop', 'tools', 'tool_choice', 'parallel_tool_calls'],
 };
 
 const MODELS: Json = {
@@ -128,13 +136,12 @@ const TOKEN_PRICES: Readonly<Record<string, Json>> = {
 };
 const OPTIONAL_PRICES = Object.keys(TOKEN_PRICES).filter((name) => !/^(input|output)_/.test(name));
 
-/** Of models whose catalog entry states their context or their output. */
 const TEXT_FACTS: Readonly<Record<string, Json>> = {
   object: constant('model'),
   created: { type: 'integer', const: 0, description: 'Not recorded.' },
   owned_by: text('Same as `provider`.'),
   display_name: text('A name for people.'),
-  context_length: count('Tokens of a prompt and its answer together.'),
+  context_length: count('Tokens of a prompt and its answer together; absent if unknown.'),
   max_output_tokens: count('The most tokens of an answer; a higher `max_tokens` is taken as this.'),
   input_modalities: list(choice(['text', 'image', 'file', 'audio'])),
   supported_parameters: list({ type: 'string' }, { description: 'Optional fields of a chat that the model heeds.' }),
@@ -144,6 +151,8 @@ const TEXT_FACTS: Readonly<Record<string, Json>> = {
   max_input_tokens: { type: ['integer', 'null'], description: 'Same as `context_length`.' },
   max_tokens: { type: ['integer', 'null'], description: 'Same as `max_output_tokens`.' },
 };
+
+const MESSAGE_FACTS = ['created_at', 'max_input_tokens', 'max_tokens'];
 
 export const accountChapter: Chapter = {
   paths: {
@@ -178,7 +187,7 @@ export const accountChapter: Chapter = {
         provider: text('The provider of the model.'),
         ...TEXT_FACTS,
       },
-      { optional: [...OPTIONAL_PRICES, 'price_bands', ...Object.keys(TEXT_FACTS)] },
+      { optional: [...OPTIONAL_PRICES, 'price_bands', 'context_length', ...MESSAGE_FACTS] },
     ),
     EmbeddingModel: object(
       {

@@ -125,7 +125,7 @@ function showLimits({ format }: OwnerVisit, limits: KeyLimits) {
     users_reset: endUsers?.reset ?? 'month',
     ...showRequestLimits(limits.requests),
     expires: formatExpiryDay(limits),
-    models: models?.toSorted().join(', ') ?? '',
+    models: joinModels(models ?? []),
   };
 }
 
@@ -145,7 +145,7 @@ ${select({ name: 'users_reset', label: words.usersReset, chosen: typed('users_re
 ${requestLimitFields(visit, limits.requests ?? {}, { typed, wrong })}
 ${shownField(shown, refused?.sent)}
 ${field({ name: 'expires', label: words.expires, type: 'date', value: typed('expires', shown.expires), hint: words.expiresHint, optional: true, ...wrong('expires') })}
-${modelChoices(visit, refused ? readModels(refused.sent) : (limits.models ?? []), wrong('models').error)}`;
+${modelChoices(visit, refused ? readModels(visit, refused.sent, limits) : (limits.models ?? []), wrong('models').error)}`;
 }
 
 /** A box for each model on sale, and for the others that the key may use. */
@@ -167,10 +167,20 @@ ${error !== undefined && html`<p class="error" role="alert">${error}</p>`}
 <ul class="ticks">${boxes}</ul></fieldset>`;
 }
 
-/** Boxes that are ticked, or names with commas between them. */
-function readModels(sent: Form): readonly string[] {
-  const names = sent.all('models').flatMap((text) => text.split(','));
+/** Boxes that are ticked, or names with commas between them, unless a model is named so. */
+function readModels({ services }: OwnerVisit, sent: Form, { models }: KeyLimits): readonly string[] {
+  const isName = (text: string) => services.catalog().byName.has(text) || models?.includes(text) === true;
+  const names = sent.all('models').flatMap((text) => (isName(text) ? [text] : text.split(',')));
   return names.map((name) => name.trim()).filter((name) => name !== '');
+}
+
+/** As one value of a form. A name has no white space, because limits refuse that. */
+function joinModels(names: readonly string[]): string {
+  return names.toSorted().join('\n');
+}
+
+function splitModels(text: string): readonly string[] {
+  return text.split('\n').filter((name) => name !== '');
 }
 
 function formatExpiryDay({ expiresAt, zone }: KeyLimits): string {
@@ -179,7 +189,7 @@ function formatExpiryDay({ expiresAt, zone }: KeyLimits): string {
 
 /** The limits of a submitted form, or the first wrong field; `before` are the current limits. */
 export function readLimits(visit: OwnerVisit, form: Form, before: KeyLimits): RequestedLimits | LimitProblem {
-  const models = readModels(form).toSorted().join(', ');
+  const models = joinModels(readModels(visit, form, before));
   const sent = reopenForm(
     { ...form, text: (name) => (name === 'models' ? models : form.text(name)) },
     showLimits(visit, before),
@@ -200,10 +210,7 @@ export function readLimits(visit: OwnerVisit, form: Form, before: KeyLimits): Re
   // An expiry that a rotation has set is not at the start of its day.
   const expiresAt =
     day === formatExpiryDay(before) ? before.expiresAt : wall === null ? null : findMoment(wall, before.zone);
-  const named = sent
-    .text('models')
-    .split(', ')
-    .filter((name) => name !== '');
+  const named = splitModels(sent.text('models'));
   const { byName } = visit.services.catalog();
   const unknown = named.filter((name) => !byName.has(name) && !before.models?.includes(name));
   if (unknown.length > 0) return { field: 'models', text: words.unknown(unknown.join(', ')) };
