@@ -1,6 +1,6 @@
 // Installs the newest version of a program from the registry of npm or PyPI, each in a folder of its own.
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Program } from './program.ts';
@@ -59,7 +59,10 @@ function installFromPypi(folder: string, { package: name, extras = [], runs }: P
   // Commands name their Python by a path that is wrong once the checkout was moved.
   const file = 'command' in runs ? join(folder, 'bin', runs.command) : copyScript(folder, runs.script);
   const version = readPypiVersion(folder, python, name);
-  return version !== undefined && existsSync(file) ? { version, start: [python, file] } : undefined;
+  if (version !== undefined && existsSync(file)) return { version, start: [python, file] };
+  // Another Python may take it next time.
+  rmSync(folder, { recursive: true });
+  return undefined;
 }
 
 function readPypiVersion(folder: string, python: string, name: string): string | undefined {
