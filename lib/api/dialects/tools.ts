@@ -18,7 +18,9 @@ type Choice = NonNullable<Tools['choice']>;
 
 interface ReadTools {
   readonly tools: unknown;
-  /** The path of each tool; default: its place in `tools`. */
+  /** The field that lists them; default: `tools`. */
+  readonly source?: string;
+  /** The path of each tool; default: its place in that field. */
   readonly fields?: readonly string[];
   readonly shape: ToolShape;
   /** Custom tools, by name. */
@@ -46,10 +48,10 @@ export function readChoice(given: unknown, readObject: (given: Readonly<Record<s
 
 /** Undefined if there are none. Throws 400 faults that name the field. */
 export function readTools(reading: ReadTools): RequestTools | undefined {
-  const { tools, fields = [], shape, customs, choice, choiceField, single, allowed } = reading;
+  const { tools, source = 'tools', fields = [], shape, customs, choice, choiceField, single, allowed } = reading;
   const given = (tools ?? []) as readonly unknown[];
-  if (given.length > TOOLS_MAX) throw invalidField('tools', `must have at most ${TOOLS_MAX} tools`);
-  const fieldAt = (at: number) => fields[at] ?? `tools[${at}]`;
+  if (given.length > TOOLS_MAX) throw invalidField(source, `must have at most ${TOOLS_MAX} tools`);
+  const fieldAt = (at: number) => fields[at] ?? `${source}[${at}]`;
   const read = given.map((tool, at) => addCustom(readTool(tool, fieldAt(at), shape), customs));
   const names = new Map<string, number>();
   for (const [at, { name }] of read.entries()) {
@@ -58,18 +60,19 @@ export function readTools(reading: ReadTools): RequestTools | undefined {
       throw invalidField(nameField(fieldAt(at), shape), `is already the name of ${fieldAt(known)}`);
     names.set(name, at);
   }
-  checkChoice(choice, choiceField, names);
-  for (const [name, field] of allowed ?? []) checkName(name, field, names);
+  const called = { choice, field: choiceField, source };
+  checkChoice(called, names);
+  for (const [name, field] of allowed ?? []) checkName({ name, field, source }, names);
   // Tools that may not be called are hidden from the model, which works the same with every upstream.
   const list = allowed ? read.filter(({ name }) => allowed.has(name)) : read;
   if (list.length === 0) {
     // All that are allowed would run at a vendor.
-    checkChoice(choice, choiceField, new Map());
+    checkChoice(called, new Map());
     return undefined;
   }
-  const predefined = findPredefined(given, read);
+  const predefined = findPredefined(given, read, fieldAt);
   if (describeToolsAsText(read).length > TOOLS_CHARACTERS_MAX) {
-    throw invalidField('tools', `must have at most ${TOOLS_CHARACTERS_MAX} characters in all`);
+    throw invalidField(source, `must have at most ${TOOLS_CHARACTERS_MAX} characters in all`);
   }
   return {
     list,
@@ -94,19 +97,29 @@ function describeToolsAsText(tools: readonly Tool[]): string {
     .join('\n');
 }
 
-function findPredefined(given: readonly unknown[], read: readonly Tool[]): PredefinedTool | undefined {
+function findPredefined(
+  given: readonly unknown[],
+  read: readonly Tool[],
+  fieldAt: (at: number) => string,
+): PredefinedTool | undefined {
   const at = read.findIndex(({ isPredefined }) => isPredefined);
-  return at < 0 ? undefined : { field: `tools[${at}].type`, type: String((given[at] as { type?: unknown }).type) };
+  return at < 0 ? undefined : { field: `${fieldAt(at)}.type`, type: String((given[at] as { type?: unknown }).type) };
 }
 
-function checkChoice(choice: Choice | undefined, field: string, names: ReadonlyMap<string, number>): void {
+type Named = { readonly field: string; readonly source: string };
+type Called = Named & { readonly choice: Choice | undefined };
+
+function checkChoice({ choice, field, source }: Called, names: ReadonlyMap<string, number>): void {
   if (choice === undefined || choice === 'auto' || choice === 'none') return;
-  if (names.size === 0) throw invalidField('tool_choice', 'requires a call, but there are no tools');
-  if (typeof choice === 'object') checkName(choice.name, field, names);
+  if (names.size === 0) {
+    const [whole = field] = field.split('.', 1);
+    throw invalidField(whole, 'requires a call, but there are no tools');
+  }
+  if (typeof choice === 'object') checkName({ name: choice.name, field, source }, names);
 }
 
-function checkName(name: string, field: string, names: ReadonlyMap<string, number>): void {
-  if (!names.has(name)) throw invalidField(field, 'is not the name of a tool in `tools`');
+function checkName({ name, field, source }: Named & { name: string }, names: ReadonlyMap<string, number>): void {
+  if (!names.has(name)) throw invalidField(field, `is not the name of a tool in \`${source}\``);
 }
 
 function nameField(field: string, { inside }: ToolShape): string {

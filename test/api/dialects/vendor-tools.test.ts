@@ -21,6 +21,10 @@ describe('tools of a vendor in the messages format', () => {
     expect(tools?.predefined).to.deep.equal({ field: 'tools[1].type', type: 'bash_20250124' });
     expect(read(own)).not.to.have.property('predefined');
     expect(read(bash)?.predefined).to.deep.equal({ field: 'tools[0].type', type: 'bash_20250124' });
+    const removal = { type: 'tool_removal', tool: { type: 'tool_reference', name: 'look' } };
+    const changed = [...messages, { role: 'system', content: [removal] }];
+    const request = { model: 'm', max_tokens: 9, messages: changed, tools: [own, bash] };
+    expect(parseMessageRequest(request).tools?.predefined?.field).to.equal('tools[1].type');
     expect(() => read({ ...bash, name: 'ba sh' })).to.throw('`tools[0].name`');
     expect(() => read({ ...bash, type: 'web_search_20250305' })).to.throw('such as bash_20250124');
   });

@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { choice, constant, type Json, list, object, text } from '../../../base/json-schema.ts';
 import { isRecord } from '../../../base/record.ts';
 import type { RequestTools } from '../../../calls/text/request.ts';
-import { CHAT_TOOL } from '../../../upstream/formats/tools.ts';
+import { CHAT_TOOL, NO_ARGUMENTS, RESPONSES_TOOL } from '../../../upstream/formats/tools.ts';
 import { describeCustomTool, readCustomTool } from '../custom-tool.ts';
 import { documentAs, invalidField, optional } from '../fields.ts';
 import { CHOICE_WORDS, type Chosen, chatTool, parallelField, readChoice, readTools, toolsField } from '../tools.ts';
@@ -19,10 +19,10 @@ export interface ChatToolFields {
 }
 
 export function readChatTools(fields: ChatToolFields): RequestTools | undefined {
-  const { tools, choice: given, choiceField, single } = isLegacy(fields) ? readFunctions(fields) : listTools(fields);
+  const { choice: given, ...listed } = isLegacy(fields) ? readFunctions(fields) : listTools(fields);
   const chosen = given == null ? {} : readChoice(given, readChosenTool);
   const customs = new Map(listCustoms(fields).map((custom) => [readName(custom), readCustomTool(flatten(custom))]));
-  return readTools({ tools, shape: CHAT_TOOL, customs, choiceField, single, ...chosen });
+  return readTools({ ...listed, customs, ...chosen });
 }
 
 /** What the answer has to know: clients are answered in the shape that they ask in. */
@@ -78,16 +78,22 @@ function isLegacy({ tools, functions }: ChatToolFields): boolean {
 
 function listTools({ tools, tool_choice: choice, parallel_tool_calls: parallel }: ChatToolFields) {
   const choiceField = 'tool_choice.function.name';
-  return { tools: tools?.map(describeTool), choice, choiceField, single: parallel === false };
+  return { tools: tools?.map(describeTool), shape: CHAT_TOOL, choice, choiceField, single: parallel === false };
 }
 
 /** They are called one at a time. */
 function readFunctions({ functions, function_call: choice }: ChatToolFields) {
-  const tools = functions?.map((each) => ({ type: 'function', function: each }));
+  const tools = functions?.map(describeFunction);
   const choiceField = 'function_call.name';
-  if (!isRecord(choice)) return { tools, choice, choiceField, single: true };
+  const listed = { tools, source: 'functions', shape: RESPONSES_TOOL, choiceField, single: true };
+  if (!isRecord(choice)) return { ...listed, choice };
   if (typeof choice.name !== 'string') throw invalidField(choiceField, 'must be a string');
-  return { tools, choice: { type: 'function', function: choice }, choiceField, single: true };
+  return { ...listed, choice: { type: 'function', function: choice } };
+}
+
+/** Like a tool of the responses dialect, but its parameters may be absent. */
+function describeFunction(given: unknown): unknown {
+  return isRecord(given) ? { ...given, type: 'function', parameters: given.parameters ?? NO_ARGUMENTS } : given;
 }
 
 function readChosenTool(given: Readonly<Record<string, unknown>>): Chosen {

@@ -151,7 +151,16 @@ describe('the tools of a chat', () => {
   const WRONG: readonly (readonly [fields: object, words: string])[] = [
     [{ functions, function_call: {} }, 'Invalid `function_call.name`: must be a string.'],
     [{ functions, function_call: { name: 5 } }, 'Invalid `function_call.name`: must be a string.'],
-    [{ functions, function_call: { name: 'h' } }, 'Invalid `function_call.name`'],
+    [
+      { functions, function_call: { name: 'h' } },
+      'Invalid `function_call.name`: is not the name of a tool in `functions`',
+    ],
+    [{ functions: [], function_call: { name: 'f' } }, 'Invalid `function_call`: requires a call'],
+    [{ functions: [{ name: 'f' }, null] }, 'Invalid `functions[1]`: must be an object.'],
+    [{ functions: [{ name: 'a b' }] }, 'Invalid `functions[0].name`'],
+    [{ functions: [{ name: 'f', parameters: 'x' }] }, 'Invalid `functions[0].parameters`'],
+    [{ functions: [...functions, { name: 'f' }] }, 'Invalid `functions[2].name`: is already the name of functions[0]'],
+    [{ functions: [{ name: 'f', description: 'd'.repeat(2 ** 20) }] }, 'Invalid `functions`: must have at most'],
     [{ tools: [F], tool_choice: { type: 'function', function: { name: 'h' } } }, 'Invalid `tool_choice.function.name`'],
     [{ tools: [F], tool_choice: { type: 'function' } }, 'Invalid `tool_choice.function.name`: must be a string.'],
     [{ tools: [F, { type: 'custom', custom: 'patch' }] }, 'Invalid `tools[1].custom`: must be an object.'],
