@@ -89,7 +89,9 @@ describe('prices and the wallet', () => {
 
   it('are listed with exactly the keys of their type', async () => {
     const keys = ['id', 'aliases', 'type', 'endpoint', 'unit', 'price_rub', 'provider'];
-    const ofText = [...keys, 'input_price_rub', 'output_price_rub', 'min_rub'];
+    // Beyond the specification: what lists of other services have, and what clients size their prompts by.
+    const facts = ['object', 'created', 'owned_by', 'display_name', 'max_output_tokens', 'input_modalities'];
+    const ofText = [...keys, 'input_price_rub', 'output_price_rub', 'min_rub', ...facts, 'supported_parameters'];
     const tiers = [...keys, 'price_rub_by_resolution'];
     const found = new Map((await entries()).map((entry) => [entry.id, entry]));
     const wanted = {
