@@ -47,9 +47,12 @@ function createProvider(settings: Settings, host: Host): Provider {
       };
       const plain: Settings = { ...wire, summary: 'omit' };
       if (!asksForSummary(call, wire) || isSummaryRefused) return answer(plain);
-      return answerWithSummary(answer(wire), () => {
-        isSummaryRefused = true;
-        return answer(plain);
+      return answerWithSummary({
+        answer: answer(wire),
+        answerWithout: () => answer(plain),
+        onAnswerWithout: () => {
+          isSummaryRefused = true;
+        },
       });
     },
   };
@@ -57,15 +60,25 @@ function createProvider(settings: Settings, host: Host): Provider {
 
 type Answer = AsyncIterable<readonly ProviderPart[]>;
 
+interface Answers {
+  readonly answer: Answer;
+  readonly answerWithout: () => Answer;
+  /** The summary was what had been wrong: a refusal may also quote a client that says the same words. */
+  readonly onAnswerWithout: () => void;
+}
+
 /** OpenAI refuses the whole request if it has not verified the organization. */
-async function* answerWithSummary(answer: Answer, answerWithout: () => Answer): Answer {
+async function* answerWithSummary({ answer, answerWithout, onAnswerWithout }: Answers): Answer {
   try {
     yield* answer;
     return;
   } catch (error) {
     if (!isSummaryRefusal(error)) throw error;
   }
-  yield* answerWithout();
+  for await (const parts of answerWithout()) {
+    onAnswerWithout();
+    yield parts;
+  }
 }
 
 function isSummaryRefusal(error: unknown): boolean {

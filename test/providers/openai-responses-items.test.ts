@@ -143,6 +143,18 @@ describe('openai-responses: items', () => {
     expect(vendor.sent.map(({ body }) => body.reasoning)).to.deep.equal([{ ...plain, summary: 'auto' }, plain, plain]);
   });
 
+  it('goes on asking for summaries after a refusal that quotes a tool of that name', async () => {
+    const provider = vendor.open();
+    const call: TextCall = { ...CALL, reasoning: { mode: 'on', effort: 'low', isShown: true } };
+    const message = "Invalid schema for function 'reasoning_summary': unknown keyword.";
+    const error = { message, type: 'invalid_request_error', param: 'tools[0].parameters' };
+    vendor.answer({ error }, { status: 400 });
+    const { error: failure } = await vendor.tell(provider, call, { error }, { status: 400 });
+    expect(failure).to.include({ kind: 'request', status: 400 });
+    await vendor.tell(provider, call, piece('Hi') + line(DONE));
+    expect(vendor.sent.at(-1)?.body.reasoning).to.deep.equal({ effort: 'low', summary: 'auto' });
+  });
+
   it('passes any other refusal of a request for a summary on', async () => {
     const call: TextCall = { ...CALL, reasoning: { mode: 'on', effort: 'low', isShown: true } };
     const error = { message: 'Invalid value: effort.', type: 'invalid_request_error', param: 'reasoning.effort' };
