@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'acorn';
 import { expect } from 'chai';
 import { readConfig } from '../../lib/config.ts';
+import { startFlags, startVariables } from '../../testkit/npm-start.ts';
 import { parseUnit } from './unit.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -50,6 +51,14 @@ describe('the systemd unit', () => {
     expect(unit.has('ReadWritePaths')).to.equal(false);
     // V8 writes code and runs it.
     expect(unit.has('MemoryDenyWriteExecute')).to.equal(false);
+  });
+
+  it('starts Node as npm start does, apart from an option that Node 24 does not know', () => {
+    const flags = (readSetting('ExecStart') ?? '').split(' ').filter((word) => word.startsWith('--'));
+    expect([...flags, '--memory-pool-timeout=1']).to.deep.equal(startFlags());
+    const { NODE_COMPILE_CACHE: _, ...variables } = startVariables();
+    const environment = (unit.get('Environment') ?? []).flatMap((line) => line.split(' '));
+    expect(environment).to.include.members(Object.entries(variables).map((pair) => pair.join('=')));
   });
 
   it('leaves calls time to end, and allows enough connections', () => {
