@@ -8,6 +8,7 @@ import { styleText } from 'node:util';
 import { readConfig } from '../lib/config.ts';
 import { createGateway } from '../lib/gateway.ts';
 import { createLog } from '../lib/http/log.ts';
+import { readOptions } from './options.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const WIDTH = Math.max(40, Math.min(process.stdout.columns || 80, 84));
@@ -23,6 +24,7 @@ interface Billing {
   readonly rub_per_mtok_out: number;
 }
 
+readOptions({});
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-demo-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 process.once('SIGINT', () => process.exit(130));

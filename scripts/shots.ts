@@ -7,6 +7,7 @@ import { findBrowser, openBrowser } from '../testkit/browser.ts';
 import { startGateway } from '../testkit/gateway.ts';
 import { type Stop, setUpTour, TOUR_ENV, type Tour, TRAVELLERS } from '../testkit/page-tour.ts';
 import { startMailServer } from '../testkit/smtp.ts';
+import { readWords } from './options.ts';
 
 const SIZES = {
   narrow: { width: 360, height: 740 },
@@ -16,7 +17,7 @@ const SIZES = {
 const SCHEMES = ['light', 'dark'] as const;
 const LANGUAGES = ['ru', 'en'] as const;
 
-const [folder = 'shots', part = ''] = process.argv.slice(2);
+const [folder = 'shots', part = ''] = readWords(['the folder to write to', 'a part of the names of pages']);
 const executablePath = findBrowser();
 if (executablePath === undefined) process.exit(1);
 const mail = await startMailServer();

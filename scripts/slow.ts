@@ -28,10 +28,15 @@ const STEPS: readonly Step[] = [
   { name: 'topology', command: ['topology'] },
 ];
 
+const usage = `usage: npm run test:slow -- [${STEPS.map(({ name }) => name).join('|')}]...\n`;
 const wanted = process.argv.slice(2);
+if (wanted.includes('--help')) {
+  process.stdout.write(usage);
+  process.exit(0);
+}
 const unknown = wanted.filter((name) => !STEPS.some((step) => step.name === name));
 if (unknown.length > 0) {
-  process.stderr.write(`usage: npm run test:slow -- [${STEPS.map(({ name }) => name).join('|')}]...\n`);
+  process.stderr.write(usage);
   process.exit(2);
 }
 

@@ -5,6 +5,7 @@ import type { SmartTier } from '../lib/base/smart-tiers.ts';
 import { type Judgement, judge } from '../test/calls/smart/judgement.ts';
 import { GUARD, HELD, LATER_HELD, type Labelled, readSet, USED } from '../test/calls/smart/prompts.ts';
 import { pinRoutings } from '../test/calls/smart/routings.ts';
+import { readOptions } from './options.ts';
 
 const TIERS: readonly SmartTier[] = ['lite', 'standard', 'heavy'];
 const SETS: readonly [string, () => readonly Labelled[]][] = [
@@ -15,7 +16,7 @@ const SETS: readonly [string, () => readonly Labelled[]][] = [
   ...USED.map((name): [string, () => readonly Labelled[]] => [name, () => readSet(name)]),
 ];
 
-const missesWanted = process.argv.find((argument) => argument.startsWith('--misses='))?.slice('--misses='.length);
+const { misses: missesWanted, pin } = readOptions({ misses: { type: 'string' }, pin: { type: 'boolean' } });
 
 for (const [name, read] of SETS) {
   const judgement = judge(read());
@@ -23,7 +24,7 @@ for (const [name, read] of SETS) {
   if (missesWanted === 'all' || missesWanted === name) printMisses(judgement);
 }
 
-if (process.argv.includes('--pin')) pinRoutings();
+if (pin) pinRoutings();
 
 function print(name: string, judgement: Judgement): void {
   console.log(

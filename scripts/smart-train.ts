@@ -4,6 +4,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { findSignal, SIGNAL_NAMES, type SignalName } from '../lib/calls/smart/names.ts';
 import { WEIGHT_STEP, type Weight } from '../lib/calls/smart/weights.ts';
+import { readOptions } from './options.ts';
 import { chooseTier, type Example, fitWeights, isWording, readExamples } from './smart-fit.ts';
 
 const FILE = new URL('../lib/calls/smart/model/weights.txt', import.meta.url);
@@ -12,8 +13,9 @@ const DOCUMENT = new URL('../docs/smart.md', import.meta.url);
 const WORDING_MIN = 184;
 const FOLDS = 4;
 
+const { check } = readOptions({ check: { type: 'boolean' } });
 const examples = readExamples();
-if (process.argv.includes('--check')) {
+if (check) {
   if (formatWeights(fitWeights(examples)) !== readFileSync(FILE, 'utf8')) throw new Error('weights.txt is out of date');
 } else {
   reportFolds();

@@ -9,8 +9,9 @@ import { readContents } from '../test/store/contents.ts';
 import { fillEveryTable } from '../test/store/everything.ts';
 import { writeFixture } from '../test/store/fixture.ts';
 import { startReplicaSet } from '../testkit/replica-set.ts';
+import { readWords } from './options.ts';
 
-const [release = ''] = process.argv.slice(2);
+const [release = ''] = readWords(['the version']);
 if (!/^\d+\.\d+\.\d+$/.test(release)) throw new Error('usage: npm run store:fixture -- VERSION');
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-fixture-'));

@@ -4,6 +4,7 @@
 // checkout, without the functions that it lacks.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readWords } from './options.ts';
 import { findTokenFiles } from './token-files.ts';
 
 /** A function that the amount passes, and the type that carries it from there on. */
@@ -39,7 +40,7 @@ const HELD: readonly Step[] = [
   ['lib/ledger/ledger.ts', 'start', 'Hold'],
 ];
 
-const folder = process.argv[2] ?? '.';
+const [folder = '.'] = readWords(['the folder of a checkout']);
 
 await printToken();
 console.log('');

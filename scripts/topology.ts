@@ -1,6 +1,7 @@
 // The deployment of docker-compose.yml without Docker, under load and faults, against its promises: npm run topology
 import { proxyProblem } from '../testkit/cluster.ts';
 import { type Finding, LEASE_MS, openTopology, SWEEP_MS, type Topology, type Trial } from '../testkit/topology.ts';
+import { readOptions } from './options.ts';
 
 const ANSWER_MS_MAX = 6000;
 const FREEZE_MS = 13_000;
@@ -73,6 +74,7 @@ function formatLine({ name }: Case, finding: Finding): string {
   ].join(', ');
 }
 
+readOptions({});
 const problem = proxyProblem();
 if (problem !== undefined) {
   console.error(`topology: ${problem}; the deployment runs whole only with it (https://caddyserver.com/docs/install).`);

@@ -10,4 +10,9 @@ const FILES: readonly (readonly [option: RegExp, file: string])[] = [
   [/^--profile$/, './profile.ts'],
 ];
 const [, file = './run.ts'] = FILES.find(([option]) => process.argv.some((argument) => option.test(argument))) ?? [];
+if (file === './run.ts' && process.argv.includes('--help')) {
+  console.log(
+    'With one of --growth, --store …, --peers, --parts, --workers, --profile it measures that: see its --help.',
+  );
+}
 await import(file);

@@ -12,7 +12,10 @@ import { estimateInput } from '../../lib/calls/text/estimate.ts';
 import type { Route, TextModel } from '../../lib/catalog/model.ts';
 import { type PinnedCost, serializeCost } from '../../lib/money/cost.ts';
 import { type TextPrice, textCost } from '../../lib/money/price.ts';
+import { readOptions } from '../options.ts';
 import { median } from './compare.ts';
+
+readOptions({ parts: { type: 'boolean' } });
 
 const ROUNDS = 15;
 const ROUND_MS = 40;

@@ -9,10 +9,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
 import type { Store } from '../../lib/store/store.ts';
 import { startReplicaSet } from '../../testkit/replica-set.ts';
 import { asked, said } from '../../testkit/talk.ts';
+import { readOptions } from '../options.ts';
 import { median } from './compare.ts';
 import { readCpu } from './process.ts';
 import type { Keys, StoreJob, StoreResult } from './store-load.ts';
@@ -62,17 +62,15 @@ interface Figures {
   readonly serverUs: number;
 }
 
-const { values } = parseArgs({
-  options: {
-    store: { type: 'string', default: 'sqlite' },
-    url: { type: 'string' },
-    seconds: { type: 'string', default: '2' },
-    rounds: { type: 'string', default: '5' },
-    wallets: { type: 'string', default: '1' },
-    calls: { type: 'string' },
-    parts: { type: 'boolean', default: false },
-    before: { type: 'string' },
-  },
+const values = readOptions({
+  store: { type: 'string', default: 'sqlite' },
+  url: { type: 'string' },
+  seconds: { type: 'string', default: '2' },
+  rounds: { type: 'string', default: '5' },
+  wallets: { type: 'string', default: '1' },
+  calls: { type: 'string' },
+  parts: { type: 'boolean', default: false },
+  before: { type: 'string' },
 });
 const kinds: readonly Keys[] = values.parts ? ['free', 'attempt', 'budget', 'replaced', 'capped'] : ['free'];
 
