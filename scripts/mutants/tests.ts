@@ -6,8 +6,10 @@ const CATALOG_PAGES: readonly string[] = ['test/flows/catalog-pages.test.ts', 't
 
 /** A step runs in one process of mocha. */
 const STEP_FILES = 8;
+/** Says which cases run. */
+export const LONG_CASES = 'testkit/long.ts';
 /** What tests with long cases import. */
-const LONG_CASES = new Set(['testkit/long.ts', 'test/contract/store/contract.ts']);
+const LONG_IMPORTS = new Set([LONG_CASES, 'test/contract/store/contract.ts']);
 /** A word that one test in twenty has. */
 const ALIKE = Math.log(20);
 /** Between a near test and all that only import a file. */
@@ -107,7 +109,7 @@ function listWords(text: string): readonly string[] {
 }
 
 function hasLongCases(test: string): boolean {
-  return (imports.get(test) ?? []).some((path) => LONG_CASES.has(path));
+  return (imports.get(test) ?? []).some((path) => LONG_IMPORTS.has(path));
 }
 
 /** Tests of the same folder or the one above, and those that share words of the path, are nearer than their imports. */
@@ -170,6 +172,11 @@ function mirror(path: string, test: string): boolean {
   const code = path.slice('lib/'.length, -'.ts'.length);
   const stem = test.slice('test/'.length, -'.test.ts'.length);
   return code === stem || stem.startsWith(`${code}-`) || code.startsWith(`${stem}/`);
+}
+
+/** The file itself and all that import it, directly or not. */
+export function listDependents(path: string): readonly string[] {
+  return [...distancesTo(path).keys()];
 }
 
 function distancesTo(path: string): ReadonlyMap<string, number> {

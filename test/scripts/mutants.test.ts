@@ -1,11 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { drawLots } from '../../scripts/mutants/draw.ts';
 import { readList } from '../../scripts/mutants/list.ts';
 import { listMutations } from '../../scripts/mutants/operators.ts';
+import { createRunner } from '../../scripts/mutants/runner.ts';
 import { testsFor } from '../../scripts/mutants/tests.ts';
+import { findBroken } from '../../scripts/mutants/types.ts';
 import { itLong } from '../../testkit/long.ts';
 
 function listChanges(code: string): readonly string[] {
@@ -122,4 +124,69 @@ describe('mutants', () => {
     expect(steps.at(-1)).to.deep.equal({ files: ['test/store/sqlite.test.ts'], isLong: true });
     expect(testsFor('lib/money/budget.ts', 12).some(({ isLong }) => isLong)).to.equal(false);
   });
+
+  it('are broken if they do not compile, even where another file uses them', async () => {
+    await withFiles(
+      {
+        'tsconfig.json':
+          '{ "include": ["*.ts"], "compilerOptions": { "allowImportingTsExtensions": true, "types": [] } }',
+        'rate.ts': 'export const rate = 2;',
+        'bill.ts': "import { rate } from './rate.ts';\nexport const bill: number = rate;",
+        'name.ts': "export const name: string = 'a';",
+        'size.ts': 'export const size: number = 1;',
+      },
+      async (folder) => {
+        const mutants = [
+          { path: 'rate.ts', text: "export const rate = '2';" },
+          { path: 'name.ts', text: 'export const name: string = 1;' },
+          { path: 'size.ts', text: 'export const size: number = 2;' },
+          { path: 'size.ts', text: 'export const size: number = true;' },
+        ].map((mutant) => ({ line: 1, kind: 'listed', before: '', after: '', ...mutant }));
+        const broken = findBroken(folder, mutants);
+        expect(mutants.map((mutant) => broken.includes(mutant))).to.deep.equal([true, true, false, true]);
+        expect(readFileSync(join(folder, 'size.ts'), 'utf8')).to.equal('export const size: number = 1;');
+      },
+    );
+  });
+
+  it('are noticed by tests that stay loaded, also if they end or hang the process', async () => {
+    await withFiles(
+      {
+        'sum.ts': 'export const sum = (a: number, b: number) => a + b;',
+        'bill.ts': "export { sum as bill } from './sum.ts';",
+        'bill.test.ts':
+          "import { bill } from './bill.ts';\nit('adds', () => { if (bill(1, 2) !== 3) throw new Error(); });",
+      },
+      async (folder) => {
+        const runner = createRunner(folder, 30_000);
+        const run = async (text: string) => {
+          writeFileSync(join(folder, 'sum.ts'), text);
+          return runner.run({ files: ['bill.test.ts'], stale: ['sum.ts', 'bill.ts'] });
+        };
+        const right = 'export const sum = (a: number, b: number) => a + b;';
+        try {
+          expect(await run(right)).to.deep.equal({ result: 'passed', file: undefined });
+          expect(await run(right.replace(' + ', ' - '))).to.deep.equal({ result: 'failed', file: 'bill.test.ts' });
+          expect(await run(right.replace('a + b', 'process.exit(0)'))).to.deep.equal({ result: 'failed' });
+          expect(await run(right)).to.include({ result: 'passed' });
+        } finally {
+          runner.end();
+        }
+        const hasty = createRunner(folder, 1);
+        expect(await hasty.run({ files: ['bill.test.ts'], stale: [] })).to.deep.equal({ result: 'timeout' });
+      },
+    );
+  });
 });
+
+/** In a folder that has the scripts and packages of the checkout. */
+async function withFiles(files: Readonly<Record<string, string>>, use: (folder: string) => Promise<void>) {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tollgate-mutants-')));
+  try {
+    for (const shared of ['node_modules', 'scripts']) symlinkSync(resolve(shared), join(folder, shared));
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    await use(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

@@ -1,0 +1,37 @@
+// Finds the mutants that do not compile, many at a time: a run of the compiler takes seconds.
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import type { Mutant } from './draw.ts';
+import { makeMistake } from './mistake.ts';
+
+const OPTIONS = ['--noEmit', '--pretty', 'false', '--checkers', '1', '--incremental'];
+const BUILD_INFO = ['--tsBuildInfoFile', '.cache/types.tsbuildinfo'];
+
+export function findBroken(folder: string, mutants: readonly Mutant[]): readonly Mutant[] {
+  const first = mutants.filter(({ path }, i) => mutants.findIndex((other) => other.path === path) === i);
+  const others = mutants.filter((mutant) => !first.includes(mutant));
+  return others.length === 0 ? findAmong(folder, first) : [first, others].flatMap((part) => findBroken(folder, part));
+}
+
+/** All of different files. An error may also lie where a changed type is used. */
+function findAmong(folder: string, mutants: readonly Mutant[]): readonly Mutant[] {
+  const wrong = mutants.length === 0 ? [] : listWrongFiles(folder, mutants);
+  if (wrong.length === 0) return [];
+  if (mutants.length === 1) return mutants;
+  const named = mutants.filter(({ path }) => wrong.includes(path));
+  const rest = mutants.filter((mutant) => !named.includes(mutant));
+  if (named.length > 0) return [...named, ...findAmong(folder, rest)];
+  const middle = mutants.length / 2;
+  return [mutants.slice(0, middle), mutants.slice(middle)].flatMap((half) => findAmong(folder, half));
+}
+
+function listWrongFiles(folder: string, mutants: readonly Mutant[]): readonly string[] {
+  const mistakes = mutants.map((mutant) => makeMistake(folder, mutant));
+  const compiler = join(folder, 'node_modules/.bin/tsc');
+  const { status, stdout, error } = spawnSync(compiler, [...OPTIONS, ...BUILD_INFO], { cwd: folder, encoding: 'utf8' });
+  for (const { undo } of mistakes) undo();
+  if (error) throw error;
+  const paths = [...stdout.matchAll(/^(\S+\.ts)\(\d+,\d+\): error/gm)].map(([, path = '']) => path);
+  if (status !== 0 && paths.length === 0) throw new Error(`the compiler failed:\n${stdout}`);
+  return paths;
+}
