@@ -232,6 +232,7 @@ for (const kind of longer([SQLITE], STORES)) {
       expect(await change({ ...fixed, 'input-0': '1' })).to.not.contain('below the cost');
       expect(await change({ ...fixed, 'input-0': '3' })).to.contain(warning);
       expect(plain((await operator.get(path)).text)).to.contain(warning);
+      expect(plain((await operator.get(`${CATALOG}/model?id=model-a`)).text)).to.not.contain('below the cost');
       await change({ ...fixed, 'input-0': '3', input: '300' });
       expect(plain((await operator.get(path)).text)).to.not.contain('below the cost');
       for (const input of ['0', '1000000000,01', '0.0000001'])

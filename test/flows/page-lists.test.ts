@@ -17,15 +17,25 @@ describe('lists of models on the catalog page', () => {
 
   before(async () => {
     upstream = await startUpstream(chatAnswer('Hello.'));
-    const catalog = chatCatalog(upstream.url) as { models: object[] };
+    const catalog = chatCatalog(upstream.url) as { upstreams: object; models: object[] };
     const text = (id: string, cost: string, more: object = {}) => ({
       ...{ id, type: 'text', provider: 'Test', price: { markup: '1.5' }, ...more },
       routes: [{ upstream: 'up', model: `up-${id}`, cost: { currency: 'RUB', input: cost, output: cost } }],
     });
     const models = [...catalog.models, text('cheap', '10'), text('seeing', '100', { vision: true, aliases: ['eye'] })];
+    models.push(text('looking', '20', { vision: true }));
+    const box = { plugin: 'sandbox', settings: {} };
+    models.push({
+      ...{ id: 'draw', type: 'image', provider: 'Test', price: { request: '3' } },
+      routes: [{ upstream: 'box', model: 'draw' }],
+    });
     models.push(...Array.from({ length: 18 }, (_, at) => text(`also-${at}`, '10')));
     const smart = { lite: 'model-a', standard: 'model-a', heavy: 'model-a' };
-    test = await startGateway({ catalog: { ...catalog, models, smart }, env: { SECRETS_KEY: 'ab'.repeat(32) } });
+    const upstreams = { ...catalog.upstreams, box };
+    test = await startGateway({
+      catalog: { ...catalog, upstreams, models, smart },
+      env: { SECRETS_KEY: 'ab'.repeat(32) },
+    });
     operator = await setUpOperator(test);
     account = await test.account('1000');
   });
@@ -69,15 +79,18 @@ describe('lists of models on the catalog page', () => {
   });
 
   it('take effect for the next call, in their order, by id', async () => {
-    const wish = { 'smart.lite': 'cheap; model-a,cheap', 'defaults.image': 'image-a' };
+    const wish = { 'smart.lite': 'cheap; model-a,cheap', 'defaults.image': 'draw' };
     expect((await set(wish)).status).to.equal(303);
-    expect(await part()).to.deep.equal({ smart: { lite: ['cheap', 'model-a'] }, defaults: { image: ['image-a'] } });
+    expect(await part()).to.deep.equal({ smart: { lite: ['cheap', 'model-a'] }, defaults: { image: ['draw'] } });
     expect(await ask('smart')).to.deep.equal([200, 'cheap']);
     const [entry] = await test.store.auditLog.page({ limit: 1 });
     expect(entry).to.include({ action: 'model_lists.change', target: '' });
     expect(plain((await operator.get('/admin/audit')).text)).to.contain('changed the models for smart');
     const page = (await operator.get(CATALOG)).text;
     expect(plain(page)).to.contain('smart.lite : none → cheap, model-a');
+    expect(plain(page), 'what answers now')
+      .to.contain('Images, if a request names no model draw draw')
+      .and.to.contain('Edits of images, if a request names no model none none');
     // What the files have stays out of the form.
     expect(page)
       .to.match(/name="smart.lite"[^>]*value="cheap, model-a"/)
@@ -86,7 +99,7 @@ describe('lists of models on the catalog page', () => {
 
   it('are shown first where models would be sold below what answers to images cost', async () => {
     const image = [{ type: 'image_url', image_url: { url: PIXEL } }];
-    const loss = await set({ 'smart.lite': 'cheap', vision: 'eye' });
+    const loss = await set({ 'smart.lite': 'cheap', vision: 'eye, looking' });
     expect(loss.status).to.equal(200);
     expect(loss.text).to.match(
       /Nothing has been saved yet.*cheap, input: the price of 15.00 RUB stays as it was, below/,
@@ -98,7 +111,8 @@ describe('lists of models on the catalog page', () => {
     const edited = await operator.post(CATALOG, { ...button, 'smart.lite': 'model-a' });
     expect([edited.status, edited.text.includes('Save anyway')]).to.deep.equal([200, true]);
     expect((await operator.post(CATALOG, button)).status).to.equal(303);
-    expect((await part()).vision).to.deep.equal(['seeing']);
+    expect((await part()).vision).to.deep.equal(['seeing', 'looking']);
+    expect(plain((await operator.get(CATALOG)).text)).to.contain('do not understand them seeing, looking seeing');
     expect(await ask('cheap', image)).to.deep.equal([200, 'seeing']);
     expect(upstream.calls.at(-1)?.body.model).to.equal('up-seeing');
   });

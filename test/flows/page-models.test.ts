@@ -138,6 +138,7 @@ describe('models of the pages', () => {
       return part.models.find(({ id }: { id: string }) => id === 'sold-y');
     };
     const { text } = await operator.get(page);
+    expect(text).to.contain('name="audio"');
     expect(text)
       .to.match(/name="audio-0"[^>]*value="6.00"/)
       .and.to.match(/name="maxOutput-0"[^>]*value="8192"/);
@@ -167,7 +168,22 @@ describe('models of the pages', () => {
       maxOutput: 16_384,
       tools: true,
     });
+    expect((await operator.get(page)).text, 'a model without audio').to.not.contain('name="audio"');
     expect((await operator.get(`${CATALOG}/model?id=model-a`)).text).to.not.contain('name="currency-0"');
+  });
+
+  it('asks of a model of embeddings only what it costs', async () => {
+    const path = `${VENDOR}/models`;
+    const listed = await go((await operator.get(VENDOR)).text, path, { more: 'vectors' });
+    const costs = await go(listed.text, path, { type: 'embedding', model: 'vectors' });
+    const wish = { 'id-0': 'vectors', 'input-0': '2', currency: 'USD', markup: '2', maker: 'Acme' };
+    const preview = await go(costs.text, path, { ...wish, step: 'preview' });
+    expect((await go(preview.text, path, { ...wish, step: 'save' })).status, plain(preview.text)).to.equal(303);
+    const page = (await operator.get(`${CATALOG}/model?id=vectors`)).text;
+    for (const text of [costs.text, page])
+      expect(text)
+        .to.contain('name="input-0"')
+        .and.to.not.match(/name="(output-0|context-0|can-tools)"/);
   });
 
   it('gives an older upstream what its vendor needs when its settings are saved', async () => {

@@ -53,10 +53,10 @@ describe('routes of models that the catalog has', () => {
       body: { model, messages: [{ role: 'user', content }], max_tokens: 1000 },
     });
   const part = async () => JSON.parse((await test.store.catalogVersions.page({ limit: 1 }))[0]?.text ?? '');
-  const choose = async (upstream: string, model: string) => {
+  const choose = async (upstream: string, model: string, type = 'text') => {
     const path = `/admin/upstreams/${upstream}/models`;
     const listed = await go((await operator.get(`/admin/upstreams/${upstream}`)).text, path, { more: model });
-    return go(listed.text, path, { type: 'text', model });
+    return go(listed.text, path, { type, model });
   };
   const add = async (upstream: string, model: string, wish: Readonly<Record<string, string>>) => {
     const path = `/admin/upstreams/${upstream}/models`;
@@ -77,6 +77,21 @@ describe('routes of models that the catalog has', () => {
     expect([refused.status, plain(refused.text)].join()).to.match(/^400.*The name gpt-z is taken by another model/);
     expect(refused.text).to.contain('name="join"');
     expect((await call('gpt-z')).status).to.not.equal(200);
+  });
+
+  it('are not those of a model of another type', async () => {
+    const path = '/admin/upstreams/vendor-one/models';
+    const costs = await choose('vendor-one', 'gpt-z', 'embedding');
+    expect(costs.text).to.not.contain('name="join"');
+    const refused = await go(costs.text, path, { ...COSTS, 'id-0': 'gpt-z', join: 'yes', step: 'preview' });
+    expect([refused.status, plain(refused.text)].join()).to.match(/^400.*The name gpt-z is taken by another model/);
+  });
+
+  it('can be of any type while nothing tells what the upstream serves', async () => {
+    const open = (await operator.get('/admin/upstreams/vendor-one')).text;
+    const fields = hiddenFields(open, '/admin/upstreams/vendor-one/models');
+    const listed = await operator.post('/admin/upstreams/off/models', fields);
+    for (const type of ['text', 'embedding', 'image']) expect(listed.text).to.contain(`<option value="${type}"`);
   });
 
   it('sell a model of a file, at its own markup and with its own abilities', async () => {
@@ -111,7 +126,11 @@ describe('routes of models that the catalog has', () => {
       'output-1': '20',
       'currency-1': 'RUB',
     };
-    expect((await change('gpt-z', { kind: 'own', ...dear, 'output-1': 'x' })).status).to.equal(400);
+    const wrong = await change('gpt-z', { kind: 'own', ...dear, 'output-1': 'x' });
+    expect(wrong.status).to.equal(400);
+    expect(wrong.text, 'the currency that was chosen').to.match(
+      /name="currency-1">(<option value="\w+">\w+<\/option>)*<option value="RUB" selected/,
+    );
     expect((await change('gpt-z', { kind: 'own', ...dear })).status).to.equal(303);
     const [one, two] = (await part()).overrides['gpt-z'].routes;
     expect([one.cost, two.cost]).to.deep.equal([
@@ -161,6 +180,7 @@ describe('routes of models that the catalog has', () => {
     };
     const none = await change('gpt-own', wish);
     expect([none.status, plain(none.text)].join()).to.match(/^400.*A model needs a route/);
+    expect(none.text, 'what was ticked').to.match(/<input(?=[^>]*name="drop-1")[^>]*checked/);
     await test.checkMoney();
   });
 });
