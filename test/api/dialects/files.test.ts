@@ -1,6 +1,7 @@
 // Documents and audio of a message: what is read of each shape, and what is refused, by the field that is wrong.
 import { expect } from 'chai';
 import { hasCitations, readAttachment } from '../../../lib/api/dialects/files.ts';
+import { readMessages } from '../../../lib/api/dialects/messages.ts';
 import { isFault } from '../../../lib/base/faults.ts';
 
 type Block = Parameters<typeof readAttachment>[0];
@@ -235,5 +236,26 @@ describe('files of a message', () => {
       ...Array.from({ length: 6 }, () => false),
       true,
     ]);
+  });
+});
+
+describe('a document in a message', () => {
+  const source = { type: 'base64', media_type: 'application/pdf', data: PDF.toString('base64') };
+  const read = (more: object) => {
+    const content = [
+      { type: 'document', source, ...more },
+      { type: 'text', text: 'hi' },
+    ];
+    return readMessages([{ role: 'user', content }]).messages[0]?.content ?? [];
+  };
+
+  it('carries a marker of the prompt cache, which null is not', () => {
+    expect(read({ cache_control: { type: 'ephemeral' } })[0]).to.deep.include({ cache: { ttl: '5m' } });
+    expect(read({ cache_control: null })[0]).to.not.have.property('cache');
+  });
+
+  it('has words before it only if they say something', () => {
+    expect(read({ context: 'From Ann.' })[0]).to.deep.equal({ type: 'text', text: 'From Ann.' });
+    for (const context of [' ', '\n', null]) expect(read({ context })[0]).to.include({ type: 'document' });
   });
 });

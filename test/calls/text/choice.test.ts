@@ -143,6 +143,16 @@ describe('choice of the model', () => {
     expect(smart).to.deep.equal(routeSmart(asRouted(request)));
   });
 
+  it('judges nothing that the gateway adds itself', () => {
+    const given = ask(PROMPTS.heavy);
+    const added = ask('Summarize this conversation.').messages.map((each) => ({
+      ...each,
+      isFromGateway: true as const,
+    }));
+    const messages = [...given.messages, ...added];
+    expect(chooseModel(catalogOf(), { ...given, messages }).smart).to.deep.equal(chooseModel(catalogOf(), given).smart);
+  });
+
   it('judges the system prompt and the wish for JSON, too', () => {
     const order = 'Translate what the user writes into French.';
     const request = {

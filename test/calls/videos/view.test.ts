@@ -1,5 +1,6 @@
 // Whose video an id names, and which ids the store is asked for.
 import { expect } from 'chai';
+import { showsInEveryDialect } from '../../../lib/api/dialects/fault-details.ts';
 import { isFault } from '../../../lib/base/faults.ts';
 import { toVideoId } from '../../../lib/calls/videos/job-id.ts';
 import { describeVideo, findVideo } from '../../../lib/calls/videos/view.ts';
@@ -25,6 +26,12 @@ describe('findVideo', () => {
   it('finds a video for its account alone', async () => {
     expect(await find(ID, 'owner')).to.deep.equal({ code: ID, asked: [ID] });
     expect(await find(ID, 'another')).to.deep.equal({ code: 'unknown_video', asked: [ID] });
+  });
+
+  it('says so in every dialect: videos have no path of a dialect', async () => {
+    const jobs = { get: async () => undefined };
+    const refused = await findVideo({ jobs } as never, { id: ID, account: 'owner' }).catch((error: unknown) => error);
+    expect(isFault(refused) && showsInEveryDialect(refused)).to.equal(true);
   });
 
   it('asks the store for nothing that no video can be called', async () => {

@@ -74,4 +74,8 @@ describe('an effort set within a conversation', () => {
   it('leaves a system message without content refused that sets nothing', () => {
     expect(() => read([ask(), { role: 'system' }])).to.throw('`messages[1].content`');
   });
+
+  it('leaves a message of the user without content refused', () => {
+    expect(() => read([ask(), { ...set('low', null), role: 'user' }])).to.throw('`messages[1].content`');
+  });
 });
