@@ -118,7 +118,7 @@ describe('cli import', () => {
 
   it('writes a catalog that a start accepts, beside models of other files', async () => {
     const folder = join(rig.folder, 'catalog');
-    const into = ['import', 'new-api', file, '--rate', '81.4', '--installation', 'other'];
+    const into = ['import', 'new-api', file, '--rate', '81.4', '--installation', 'other', '--completion-ratio', '8.5'];
     const env = { ...rig.env, CATALOG_DIR: folder };
     const { mkdirSync } = await import('node:fs');
     mkdirSync(folder);
@@ -128,7 +128,10 @@ describe('cli import', () => {
     const { code, stdout } = await runCommand([...into, '--json'], env);
     expect(code).to.equal(0);
     const { catalog: report, left_out: left } = JSON.parse(stdout);
-    expect(report).to.deep.include({ file: join(folder, 'imported.json'), state: 'written', models: 3, refusal: null });
+    expect(report).to.deep.include({ file: join(folder, 'imported.json'), state: 'written', models: 4, refusal: null });
+    const { models } = JSON.parse(readFileSync(report.file, 'utf8'));
+    const flash = models.find(({ id }: { id: string }) => id === 'gemini-2.5-flash');
+    expect(flash.price, 'by the ratio').to.deep.equal({ input: '24.42', output: '207.57' });
     expect(left.map(({ what }: { what: string }) => what)).to.include('models gpt-4o');
     expect((await runCommand(['catalog', 'check'], env)).code).to.equal(0);
   });

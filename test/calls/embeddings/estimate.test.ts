@@ -18,6 +18,11 @@ describe('the estimate of inputs', () => {
     expect((await estimateInputs({ inputs: ['x'.repeat(400_000)] })).held).to.be.at.least(100_000);
   });
 
+  it('bills a text by about as many tokens as it has words', async () => {
+    const words = 'The quick brown fox jumps over the lazy dog and runs. '.repeat(100);
+    expect((await estimateInputs({ inputs: [words] })).billed).to.be.within(1000, 1500);
+  });
+
   it('takes megabytes without keeping others waiting', async () => {
     const ticks = watchTicks();
     await estimateInputs({ inputs: ['слово '.repeat(1_000_000)] });
