@@ -217,13 +217,30 @@ function listWordEntries(words: FaultWords): [string, keyof FaultWords][] {
 }
 
 function classifyText(message: string): UpstreamFaultKind | RefusalCause | undefined {
-  const text = message.slice(0, TEXT_CHARS);
+  const text = maskQuotes(message.slice(0, QUOTED_CHARS)).slice(0, TEXT_CHARS);
   if (MONEY.test(text) || SPENT.test(text)) return 'quota';
   if (KEY.test(text) || BANNED.test(text)) return 'auth';
   if (NO_MODEL.test(text)) return 'missing';
   if (TOO_FAST.test(text)) return 'rate';
   if (TOO_BUSY.test(text)) return 'overloaded';
-  return findRefusalCause(text) ?? (FAILED_BEHIND.test(text) ? 'server' : undefined);
+  return findRefusalCause(message.slice(0, TEXT_CHARS)) ?? (FAILED_BEHIND.test(text) ? 'server' : undefined);
+}
+
+/** In quotes, or in brackets behind the name of a list; an apostrophe is no quote. */
+const QUOTED =
+  /(?<![\p{L}\p{N}])(["'`])(?:(?!\1(?![\p{L}\p{N}])).){1,1000}\1(?![\p{L}\p{N}])|(?<=\w)\[[\w.-]{1,100}\]/gsu;
+/** Read for quotes: one may go on behind the text. */
+const QUOTED_CHARS = 4 * TEXT_CHARS;
+/** Of a vendor behind the upstream: its own words are in quotes, too. */
+const JSON_TEXT = /[{[]\s*"/;
+
+/**
+ * Refusals quote names and values that a client chose: a tool for billing must not look like an upstream without money,
+ * which pauses its key for everybody.
+ */
+function maskQuotes(text: string): string {
+  if (JSON_TEXT.test(text)) return text;
+  return text.replace(QUOTED, (_, quote: string | undefined) => (quote === undefined ? '[x]' : `${quote}x${quote}`));
 }
 
 function classifyText500(text: string): UpstreamFaultKind | RefusalCause | undefined {
