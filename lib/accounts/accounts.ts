@@ -46,6 +46,7 @@ export interface Accounts {
   get(id: string): Promise<Account>;
   /** Finds an account by its id, or by its name if only one account has it. */
   find(idOrName: string): Promise<Account>;
+  rename(id: string, name: string): Promise<Account>;
   suspend(id: string): Promise<Account>;
   resume(id: string): Promise<Account>;
   /** Limits the requests of all keys of the account together; undefined removes all limits. */
@@ -90,6 +91,11 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
     if (others.length === 0) return named;
     const ids = [named, ...others].map(({ id }) => id).join(', ');
     throw new OperatorError(`Several accounts are called ${quote(idOrName)}: name one by its id (${ids}).`);
+  }
+
+  async function rename(id: string, text: string): Promise<Account> {
+    if (!(await accounts.setName(id, validateName(text)))) throw unknownAccountError(id);
+    return get(id);
   }
 
   async function setStatus(id: string, status: Account['status']): Promise<Account> {
@@ -166,6 +172,7 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
       if (!(await accounts.setPriceList(id, priceList))) throw unknownAccountError(id);
       return get(id);
     },
+    rename,
     suspend: (id) => setStatus(id, 'suspended'),
     resume: (id) => setStatus(id, 'active'),
     issueKey,

@@ -102,6 +102,7 @@ export const WRITES = {
     'setWalletFlags',
     'setAutoTopup',
     'setRequestLimits',
+    'setName',
     'setPriceList',
     'setAllowance',
   ],

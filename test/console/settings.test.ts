@@ -38,6 +38,25 @@ describe('settings of a user', () => {
   const signIn = (email: string, password: string) =>
     createVisitor(test.url).submit('/login', { email, password, code: '' });
 
+  it('rename the account for its owners only, with a line in the audit log', async () => {
+    const owner = await comeIn();
+    const renamed = await change(owner, 'rename', { name: ' Пекарня «Сдоба» ' });
+    expect([renamed.status, renamed.headers.location]).to.deep.equal([303, `${PATH}?done=saved`]);
+    const [line] = await test.store.auditLog.page({ limit: 1 });
+    const detail = JSON.stringify({ name: 'Пекарня «Сдоба»', before: 'test' });
+    expect(line).to.include({ action: 'account.rename', account: owner.account, detail });
+    const bad = await change(owner, 'rename', { name: 'x'.repeat(101) });
+    expect([bad.status, bad.text.includes('1 to 100 characters')]).to.deep.equal([400, true]);
+    expect((await test.store.accounts.get(owner.account))?.name).to.equal('Пекарня «Сдоба»');
+    const russian = (await owner.get(`${PATH}?lang=ru`)).text;
+    expect(russian).to.contain('<h2>Название аккаунта</h2>').and.to.contain('value="Пекарня «Сдоба»"');
+    const member = await setUpMember(test, { account: owner.account, role: 'member' });
+    const page = (await member.get(PATH)).text;
+    expect(page).to.not.contain('value="rename"');
+    const refused = await member.post(PATH, { ...hiddenFields(page, PATH), change: 'rename', name: 'mine' });
+    expect(refused.status).to.equal(403);
+  });
+
   it('change the password and end all other sessions', async () => {
     const owner = await comeIn();
     const other = createVisitor(test.url);

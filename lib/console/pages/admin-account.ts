@@ -7,6 +7,7 @@ import type { Micro } from '../../money/money.ts';
 import { playMoneyLeft, settlePlayMoney } from '../../payments/play-money.ts';
 import type { Account } from '../../store/ports/accounts.ts';
 import { readEmail } from '../../users/people.ts';
+import { accountNameWords, RENAME, renameAccount } from '../account-name.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
 import { codeField } from '../code-field.ts';
@@ -157,6 +158,11 @@ export const adminAccount = page({
       case 'price_list': {
         const problem = await changePriceList(visit, account, sent);
         if (problem !== undefined) return refused(visit, account, { sent, text: problem });
+        return { to: `/admin/accounts/${account.id}?done=done` };
+      }
+      case RENAME: {
+        const problem = await renameAccount(visit, account, sent);
+        if (problem !== undefined) return refused(visit, account, { sent, text: problem, field: 'name' });
         return { to: `/admin/accounts/${account.id}?done=done` };
       }
       case 'note': {
@@ -376,11 +382,18 @@ function changes(visit: UserVisit, account: Account, limits: RefusedLimits | und
     html`<p>${isActive && words.suspendText}</p>`,
     isActive,
   );
+  const name = accountNameWords(visit);
+  const rename = change(
+    RENAME,
+    name.button,
+    field({ ...typedFields(visit, { change: RENAME })('name', account.name), id: 'rename', label: name.title }),
+  );
   return html`<h2>${words.money}</h2>
 ${change('topup', words.topup, html`${field({ ...amount, ...topup('amount'), id: 'topup-amount', hint: words.amountHint })}${field({ ...topup('payment'), label: words.payment, hint: words.paymentHint })}`)}
 ${priceListForm(visit, account)}
 <h2>${words.more}</h2>
 ${foldAway(words.correct, correct, isRefused(visit, { change: 'adjust' }))}
+${foldAway(name.title, rename, isRefused(visit, { change: RENAME }))}
 ${accountLimitsForm(visit, account, limits)}
 ${foldAway(isActive ? words.suspend : words.resume, status)}`;
 }

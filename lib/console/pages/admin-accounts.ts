@@ -2,6 +2,7 @@
 import { fault } from '../../base/faults.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { readEmail } from '../../users/people.ts';
+import { accountNameWords } from '../account-name.ts';
 import { audit } from '../audit.ts';
 import { codeField } from '../code-field.ts';
 import { field, form, message } from '../components.ts';
@@ -19,7 +20,6 @@ const WORDS = defineWords({
     name: 'Name',
     make: 'New account',
     makeButton: 'Create',
-    badName: 'A name must have 1 to 100 characters, without control characters.',
     invite: 'Invite a user',
     inviteText: 'With the link, a new user sets a password and gets an account with a zero balance.',
     email: 'Email',
@@ -34,7 +34,6 @@ const WORDS = defineWords({
     name: 'Название',
     make: 'Новый аккаунт',
     makeButton: 'Создать',
-    badName: 'Название: от 1 до 100 символов, кроме управляющих.',
     invite: 'Пригласить пользователя',
     inviteText: 'По ссылке пользователь задаст пароль и получит аккаунт с нулевым балансом.',
     email: 'Почта',
@@ -96,7 +95,7 @@ interface PageState {
 async function accountsPage(visit: UserVisit, { badName, badEmail, invited }: PageState): Promise<Page> {
   const words = WORDS[visit.language];
   const { services } = visit;
-  const error = badName === undefined ? undefined : words.badName;
+  const error = badName === undefined ? undefined : accountNameWords(visit).bad;
   const make = form(visit, {
     action: '/admin/accounts',
     fields: html`${field({ name: 'name', label: words.name, value: badName, error })}${codeField(visit)}`,

@@ -4,6 +4,7 @@ import { defineWords, findWord, type Language } from '../language.ts';
 const WORDS = defineWords({
   en: {
     'account.create': 'created an account',
+    'account.rename': 'renamed the account',
     'account.suspend': 'suspended the account',
     'account.resume': 'lifted the suspension of the account',
     'account.price_list': 'changed the price list of the account',
@@ -101,6 +102,7 @@ const WORDS = defineWords({
   },
   ru: {
     'account.create': 'создание аккаунта',
+    'account.rename': 'переименование аккаунта',
     'account.suspend': 'приостановка аккаунта',
     'account.resume': 'снятие приостановки',
     'account.price_list': 'смена прайс-листа аккаунта',

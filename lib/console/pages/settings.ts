@@ -2,6 +2,7 @@
 import { moveResets } from '../../accounts/zone.ts';
 import { fault } from '../../base/faults.ts';
 import { findPasswordProblem } from '../../users/password.ts';
+import { accountNameWords, RENAME, renameAccount } from '../account-name.ts';
 import { audit } from '../audit.ts';
 import { describeBrowser } from '../browser-name.ts';
 import { mailSignInChange } from '../change-email.ts';
@@ -112,6 +113,8 @@ export const settings = page({
     switch (change) {
       case 'profile':
         return changeProfile(visit, sent);
+      case RENAME:
+        return renameByForm(visit, sent);
       case 'password':
         return changePassword(visit, sent);
       case 'sessions':
@@ -135,6 +138,7 @@ async function settingsPage(visit: OwnerVisit, problems: Problem, app?: AppProbl
   const sections = [
     doneText !== undefined && message('done', doneText),
     profile(visit),
+    visit.role === 'owner' && accountName(visit),
     user.password !== null && password(visit, problems),
     await appSection(visit, app),
     await sessions(visit),
@@ -166,6 +170,12 @@ ${field({ ...typed('timeZone', user.timeZone), label: words.zone, hint: words.zo
     [words.account, html`${visit.account.name} <code>${visit.account.id}</code>`],
   ]);
   return html`<h2>${words.profile}</h2>${who}${section(visit, 'profile', words.save, fields)}`;
+}
+
+function accountName(visit: OwnerVisit): Html {
+  const { title, hint, button } = accountNameWords(visit);
+  const typed = typedFields(visit, { change: RENAME })('name', visit.account.name);
+  return html`<h2>${title}</h2>${section(visit, RENAME, button, field({ ...typed, label: title, hint }))}`;
 }
 
 function password(visit: OwnerVisit, problems: Problem): Html {
@@ -205,6 +215,13 @@ async function changeProfile(visit: OwnerVisit, sent: Form): Promise<Answer> {
     return refused({ ...visit, refused: { sent, text: WORDS[visit.language].conflict, field: 'timeZone' } }, {});
   await moveResets(visit.services.store, user.id, visit.services.now());
   return { to: linkTo(visit, `/account/settings?done=saved&lang=${changed.language}`) };
+}
+
+async function renameByForm(visit: OwnerVisit, sent: Form): Promise<Answer> {
+  if (visit.role !== 'owner') throw fault('role_not_allowed');
+  const problem = await renameAccount(visit, visit.account, sent);
+  if (problem !== undefined) return refused({ ...visit, refused: { sent, text: problem, field: 'name' } }, {});
+  return { to: linkTo(visit, '/account/settings?done=saved') };
 }
 
 async function changePassword(visit: OwnerVisit, sent: Form): Promise<Answer> {

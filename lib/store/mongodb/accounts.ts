@@ -146,13 +146,13 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
       await transactions.run({
         steps: async (step) => {
           const ids = list.map(({ id }) => id);
-          const limits = { projection: { name: 1, createdAt: 1 }, batchSize: ids.length, singleBatch: true };
+          const limits = { projection: { createdAt: 1 }, batchSize: ids.length, singleBatch: true };
           const rows = await readFirstBatch(step({ find: 'accounts', filter: { _id: { $in: ids } }, ...limits }));
           const there = new Map(rows.map((row) => [row._id, row]));
           const old = list.filter(({ id }) => there.has(id));
           const fresh = list.filter(({ id }) => !there.has(id));
-          const updates = old.map(({ id, autoTopup, requests = null, priceList = null, allowance }) => {
-            const terms = { requests, priceList, ...toAllowanceFields(allowance) };
+          const updates = old.map(({ id, name, autoTopup, requests = null, priceList = null, allowance }) => {
+            const terms = { name, requests, priceList, ...toAllowanceFields(allowance) };
             const mark = markAccount(readAccountDocument({ ...there.get(id), ...terms }));
             return { q: { _id: id }, u: { $set: { autoTopup: toAutoTopupDocument(autoTopup), ...terms, mark } } };
           });
@@ -181,6 +181,7 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
     setWalletFlags: (id, { playMoney, opened }) =>
       setFields('wallets', id, { playMoney: playMoney ?? false, opened: opened ?? false }),
     setAutoTopup: (id, autoTopup) => setFields('accounts', id, { autoTopup: toAutoTopupDocument(autoTopup) }),
+    setName: (id, name) => setTerms(id, { name }),
     setRequestLimits: (id, limits) => setTerms(id, { requests: limits ?? null }),
     setPriceList: (id, priceList) => setTerms(id, { priceList: priceList ?? null }),
     setAllowance: (id, allowance) => setTerms(id, toAllowanceFields(allowance)),

@@ -49,8 +49,8 @@ export interface AccountStore {
   /** Creates the account and its empty wallet, which has the same id. */
   create(account: { readonly id: string; readonly name: string; readonly createdAt: number }): Promise<void>;
   /**
-   * For a copy, in one transaction: creates missing accounts with empty wallets, and sets the automatic top-up, the
-   * limits, the price list and the allowance of all accounts.
+   * For a copy, in one transaction: creates missing accounts with empty wallets, and sets the name, the automatic top-up,
+   * the limits, the price list and the allowance of all accounts.
    */
   put(accounts: readonly Omit<Account, 'status'>[]): Promise<void>;
   get(id: string): Promise<Account | undefined>;
@@ -70,6 +70,8 @@ export interface AccountStore {
   setWalletFlags(id: string, flags: Pick<Wallet, 'playMoney' | 'opened'>): Promise<boolean>;
   /** False if there is no such account. */
   setAutoTopup(id: string, autoTopup: AutoTopup): Promise<boolean>;
+  /** False if there is no such account. */
+  setName(id: string, name: string): Promise<boolean>;
   /** Undefined removes all. False if there is no such account. */
   setRequestLimits(id: string, limits: RequestLimits | undefined): Promise<boolean>;
   /** Undefined: list prices. False if there is no such account. */

@@ -24,6 +24,7 @@ export function accountWrites({ db, write }: Connection): PortWrites<'accounts'>
   const setAutoTopup = db.prepare(
     'UPDATE accounts SET auto_topup_enabled = ?, auto_topup_amount = ?, auto_topup_threshold = ? WHERE id = ?',
   );
+  const setName = db.prepare('UPDATE accounts SET name = ? WHERE id = ?');
   const setRequestLimits = db.prepare('UPDATE accounts SET request_limits = ? WHERE id = ?');
   const setPriceList = db.prepare('UPDATE accounts SET price_list = ? WHERE id = ?');
   const setAllowance = db.prepare('UPDATE accounts SET allowance_amount = ?, allowance_reason = ? WHERE id = ?');
@@ -31,7 +32,7 @@ export function accountWrites({ db, write }: Connection): PortWrites<'accounts'>
     `INSERT INTO accounts (id, name, created_at, auto_topup_enabled, auto_topup_amount, auto_topup_threshold,
       request_limits, price_list, allowance_amount, allowance_reason)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
-    ON CONFLICT (id) DO UPDATE SET auto_topup_enabled = ?4, auto_topup_amount = ?5, auto_topup_threshold = ?6,
+    ON CONFLICT (id) DO UPDATE SET name = ?2, auto_topup_enabled = ?4, auto_topup_amount = ?5, auto_topup_threshold = ?6,
       request_limits = ?7, price_list = ?8, allowance_amount = ?9, allowance_reason = ?10`,
   );
   const putWallet = db.prepare('INSERT INTO wallets (id) VALUES (?) ON CONFLICT DO NOTHING');
@@ -67,6 +68,7 @@ export function accountWrites({ db, write }: Connection): PortWrites<'accounts'>
       write(() => setWalletFlags.run(playMoney ? 1 : 0, opened ? 1 : 0, id).changes === 1),
     setAutoTopup: (id: string, { enabled, amount, threshold }: AutoTopup): boolean =>
       write(() => setAutoTopup.run(Number(enabled), amount, threshold, id).changes === 1),
+    setName: (id: string, name: string): boolean => write(() => setName.run(name, id).changes === 1 && mark(id)),
     setRequestLimits: (id: string, limits: RequestLimits | undefined): boolean =>
       write(() => setRequestLimits.run(toJsonCell(limits), id).changes === 1 && mark(id)),
     setPriceList: (id: string, priceList: string | undefined): boolean =>

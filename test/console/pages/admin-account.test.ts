@@ -45,6 +45,17 @@ describe('the pages of accounts', () => {
     expect(shared).to.contain('somebody@example.com</a> (owner)').and.not.to.contain('Nobody has access');
   });
 
+  it('rename an account', async () => {
+    expect((await submit({ change: 'rename', name: 'Acme' })).status).to.equal(303);
+    expect((await operator.get(path)).text).to.contain('<h1>Acme</h1>');
+    const detail = JSON.stringify({ name: 'Acme', before: 'test' });
+    expect(await lastDeed()).to.include({ action: 'account.rename', account: account.id, detail });
+    const empty = await submit({ change: 'rename', name: '\u0007' });
+    expect([empty.status, empty.text.includes('1 to 100 characters')]).to.deep.equal([400, true]);
+    expect((await operator.get(`${path}?lang=ru`)).text).to.contain('<button>Переименовать</button>');
+    await operator.get(`${path}?lang=en`);
+  });
+
   it('find accounts by part of the name or id, newest first', async () => {
     const made: string[] = [];
     for (const name of ['Lamp & Tulip', 'Tulip Two']) {

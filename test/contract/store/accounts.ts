@@ -29,6 +29,16 @@ export function accountContract(context: StoreContext): void {
     expect(await accounts.setAutoTopup(newId('acc'), wish)).to.equal(false);
   });
 
+  it('keeps another name, with a mark that covers it', async () => {
+    const { accounts } = context.store;
+    const id = await newAccount(context.store);
+    expect(await accounts.setName(id, 'Acme & Söhne')).to.equal(true);
+    const other = await context.other();
+    expect((await other.accounts.get(id))?.name).to.equal('Acme & Söhne');
+    expect((await other.accounts.findWrongMarks({ limit: 100_000 })).found.map((row) => row.id)).to.not.include(id);
+    expect(await accounts.setName(newId('acc'), 'n')).to.equal(false);
+  });
+
   it('counts those that were created in a time', async () => {
     const { store } = context;
     const from = AT + 4_000_000_000;
