@@ -15,7 +15,7 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/\b[A-Z2-7]{32}\b/g, 'SECRET'],
   [/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, 'UUID'],
   [/\b(?:[0-9A-Z]{4}-){2}[0-9A-Z]{4}\b/g, 'CODE'],
-  [/("\w+_ms": )\d+/g, '$1DURATION'],
+  [/(("|&quot;)\w+_ms\2: )\d+/g, '$1DURATION'],
   [/"last4": "\w+"/g, '"last4": "END"'],
   [/…[\da-zA-Z]{4,8}\b/g, '…END'],
   [/127\.0\.0\.1:\d+/g, 'HOST'],

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { CHAT, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
-import { setUpOwner } from '../../testkit/pages.ts';
+import { setUpOperator, setUpOwner, unescapeHtml, type Visitor } from '../../testkit/pages.ts';
 import { png } from '../media/sample-images.ts';
 
 describe('the page of a call', () => {
@@ -18,6 +18,26 @@ describe('the page of a call', () => {
   after(async () => {
     await test.checkMoney();
     await test.stop();
+  });
+
+  it('has the call as JSON, folded, and names upstreams to operators only', async () => {
+    const body = { model: 'sandbox-lite', messages: [{ role: 'user', content: 'Hello!' }], max_tokens: 20 };
+    const { headers } = await send(`${test.url}${CHAT}`, { key: account.key, body });
+    const id = String(headers['x-request-id']);
+    const readJson = async (visitor: Visitor, path: string) => {
+      const { text } = await visitor.get(path);
+      const [, json = ''] = /<summary>JSON<\/summary>\s*<pre tabindex="0"><code data-copy>([^<]+)</.exec(text) ?? [];
+      return JSON.parse(unescapeHtml(json));
+    };
+    const record = await readJson(owner, `/account/calls/${id}?lang=ru`);
+    expect(record).to.include({ request_id: id, model: 'sandbox-lite', state: 'settled', charged_rub: 0.5 });
+    expect(record.entries.map(({ kind }: { kind: string }) => kind)).to.deep.equal(['reserve', 'settle']);
+    expect(record).to.not.have.property('attempts');
+    const operator = await setUpOperator(test);
+    const whole = await readJson(operator, `/admin/ledger?id=${id}`);
+    expect(whole).to.deep.include(record);
+    expect(whole.attempts[0]).to.include({ upstream: 'sandbox', ending: 'answered' });
+    await owner.get('/account?lang=en');
   });
 
   it('shows the requested and answering model, the choice of smart, and the ending', async () => {

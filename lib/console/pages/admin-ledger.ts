@@ -1,5 +1,7 @@
 // The ledger for an operator: whether it adds up, and the money of one call.
 import { auditLedger } from '../../ledger/last-audit.ts';
+import { attemptJson } from '../../manage/actions/attempt.ts';
+import { callJson } from '../../manage/actions/charge.ts';
 import type { Attempt } from '../../money/attempt.ts';
 import type { Charge, Entry } from '../../money/decide.ts';
 import { codeField } from '../code-field.ts';
@@ -9,7 +11,7 @@ import { defineWords } from '../language.ts';
 import { type Page, page } from '../page.ts';
 import type { UserVisit } from '../visit.ts';
 import { attemptSection } from './attempt-table.ts';
-import { priceCalculation } from './call.ts';
+import { foldedJson, priceCalculation } from './call.ts';
 import { chargeWords, describeState } from './charge-table.ts';
 import { entriesTitle, entryTable } from './entry-table.ts';
 
@@ -31,8 +33,6 @@ const WORDS = defineWords({
     model: 'Model',
     held: 'Held',
     charged: 'Charged',
-    prices: 'Prices (millionths of a rouble)',
-    usage: 'Usage',
     call: 'Call',
     time: 'Time',
     key: 'Key',
@@ -56,8 +56,6 @@ const WORDS = defineWords({
     model: 'Модель',
     held: 'Зарезервировано',
     charged: 'Списано',
-    prices: 'Цены (в миллионных долях рубля)',
-    usage: 'Расход',
     call: 'Запрос',
     time: 'Время',
     key: 'Ключ',
@@ -116,8 +114,6 @@ function chargeDetails(visit: UserVisit, charge: Charge, { entries, attempts }: 
   const { language, format } = visit;
   const words = WORDS[language];
   const { kinds } = chargeWords({ language });
-  const raw = (title: string, json: string) =>
-    html`<h2>${title}</h2><pre tabindex="0"><code>${JSON.stringify(JSON.parse(json), null, 2)}</code></pre>`;
   return html`${definitionList([
     [words.call, html`<code>${charge.id}</code>`],
     [words.time, format.time(charge.createdAt)],
@@ -134,6 +130,5 @@ ${attemptSection(visit, charge, attempts)}
 ${entryTable(visit, entries)}
 ${priceCalculation(visit, charge)}
 ${charge.state === 'settled' && charge.charged > 0n && html`<p class="hint">${words.giveBack}</p>`}
-${raw(words.prices, charge.prices)}
-${charge.usage !== null && raw(words.usage, charge.usage)}`;
+${foldedJson({ ...callJson(charge, entries), attempts: attempts.map(attemptJson) })}`;
 }

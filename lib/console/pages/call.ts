@@ -1,4 +1,6 @@
 // One call: its facts, its usage, and the calculation of its price to the last digit.
+
+import { callJson } from '../../manage/actions/charge.ts';
 import type { Attempt } from '../../money/attempt.ts';
 import type { Charge, Usage } from '../../money/decide.ts';
 import { parseGrantParts, sumParts } from '../../money/grants.ts';
@@ -163,11 +165,17 @@ export const call = page({
     ])}
 ${attemptTable(visit, attempts)}
 ${priceCalculation(visit, charge)}
-${foldAway(`${entriesTitle(visit)} (${format.number(entries.length)})`, entryTable(visit, entries))}</section>
+${foldAway(`${entriesTitle(visit)} (${format.number(entries.length)})`, entryTable(visit, entries))}
+${foldedJson(callJson(charge, entries))}</section>
 <p><a href="${linkTo(visit, '/account/calls')}">${words.back}</a></p>`;
     return { title: words.title, body };
   },
 });
+
+/** A record for programs, the same in both languages. */
+export function foldedJson(record: object): Html {
+  return foldAway('JSON', html`<pre tabindex="0"><code data-copy>${JSON.stringify(record, null, 2)}</code></pre>`);
+}
 
 /** What a text depends on, of a page of an owner or an operator. */
 type Shown = Pick<OwnerVisit, 'language' | 'format'>;

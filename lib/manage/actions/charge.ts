@@ -172,10 +172,14 @@ function chargeJson(charge: Charge) {
 }
 
 function toJson({ charge, entries, attempts, job }: Found) {
+  const { entries: moved, ...facts } = callJson(charge, entries);
+  return { ...facts, video: job && videoJson(job), attempts: attempts.map(attemptJson), entries: moved };
+}
+
+/** What an owner may see of a call: no upstreams. */
+export function callJson(charge: Charge, entries: readonly Entry[]) {
   return {
     ...chargeJson(charge),
-    video: job && videoJson(job),
-    attempts: attempts.map(attemptJson),
     entries: entries.map((entry) => ({
       seq: entry.seq,
       at: toTime(entry.at),
