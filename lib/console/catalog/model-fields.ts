@@ -1,7 +1,7 @@
 // The fields of what a model costs and can do, for the page that adds models and the page of one of them.
 import type { CostEntry } from '../../catalog/cost.ts';
 import { HOME_CURRENCY } from '../../money/cost.ts';
-import { checkbox, field, select } from '../components.ts';
+import { checkbox, field, foldAway, select } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import type { UserVisit } from '../visit.ts';
@@ -43,13 +43,18 @@ export function costFields({ language, format }: UserVisit, { type, at, cost, se
   };
   const required = PRICE_FIELDS[type].map((price) => costField(price));
   if (type !== 'text') return html`${required}`;
-  const extras = html`<details${cost !== undefined && html` open`}><summary>${words.extras}</summary><p class="hint">${words.extrasHint}</p>${EXTRA_PRICE_FIELDS.map((price) => costField(price, { optional: true }))}</details>`;
+  const extras = foldAway(
+    words.extras,
+    html`<p class="hint">${words.extrasHint}</p>${EXTRA_PRICE_FIELDS.map((price) => costField(price, { optional: true }))}`,
+    cost !== undefined,
+  );
   const readAbove = (band: number) => readValue(nameFactField('above', at, band), String(known[band]?.above ?? ''));
   const bandFields = (band: number) => {
     const [name, value] = [nameFactField('above', at, band), readAbove(band)];
     const costs = [...PRICE_FIELDS.text, ...EXTRA_PRICE_FIELDS];
-    return html`<details${value !== '' && html` open`}><summary>${words.bands}</summary><p class="hint">${words.bandsHint}</p>
-${field({ name, label: words.above, value, inputmode: 'numeric', optional: true })}${costs.map((price) => costField(price, { optional: true, band }))}</details>`;
+    const body = html`<p class="hint">${words.bandsHint}</p>
+${field({ name, label: words.above, value, inputmode: 'numeric', optional: true })}${costs.map((price) => costField(price, { optional: true, band }))}`;
+    return foldAway(words.bands, body, value !== '');
   };
   // One more than there are, for another.
   const count = (sent && countBands(sent, at)) || known.length + 1;

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { SaveResult } from '../../catalog/editor.ts';
 import { type LayerChange, type LayerPart, listLayerChanges } from '../../catalog/layer-edits.ts';
-import { message, table } from '../components.ts';
+import { foldAway, message, table } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
@@ -97,8 +97,7 @@ export function changesTable({ language }: UserVisit, before: LayerPart, after: 
   const columns = [words.field, words.before, words.after].map((title) => ({ title }));
   const show = (value: LayerChange['before']) => value ?? words.none;
   const rows = changes.map(({ name, before: old, after: now }) => [html`<code>${name}</code>`, show(old), show(now)]);
-  const open = rows.length <= CHANGES_OPEN && html` open`;
-  return html`<details${open}><summary>${words.changes}</summary>${table(words.changes, columns, rows)}</details>`;
+  return foldAway(words.changes, table(words.changes, columns, rows), rows.length <= CHANGES_OPEN);
 }
 
 /** Of a page that shows many saves. */
@@ -114,5 +113,6 @@ export function savedChanges({ language, format }: UserVisit, before: LayerPart,
     .slice(0, SAVED_CHANGES_MAX)
     .map(({ name, before: old, after: now }) => html`<li><code>${name}</code>: ${show(old)} → ${show(now)}</li>`);
   const left = changes.length - lines.length;
-  return html`<details><summary>${words.savedChanges}</summary><ul>${lines}${left > 0 && html`<li>${words.more(format.number(left))}</li>`}</ul></details>`;
+  const list = html`<ul>${lines}${left > 0 && html`<li>${words.more(format.number(left))}</li>`}</ul>`;
+  return foldAway(words.savedChanges, list);
 }

@@ -7,7 +7,7 @@ import { formatMoment } from '../../money/period.ts';
 import type { ServiceTotals } from '../../store/ports/usage.ts';
 import { addServiceTotals, NO_SERVICE } from '../../store/service-sums.ts';
 import { barChart, type ChartSeries, mergeSmallSeries } from '../chart.ts';
-import { definitionList, table } from '../components.ts';
+import { definitionList, foldAway, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { formatPageDate } from '../language.ts';
 import { describeEnding } from '../pages/attempt-table.ts';
@@ -156,8 +156,7 @@ export function revenueChart(visit: UserVisit, range: DashboardRange, figures: D
   // Without a call there is only an empty axis to draw.
   if (cells.length === 0) return html`<p>${words.noCalls}</p>`;
   return html`${chart}
-<details><summary>${words.tableTitle}</summary>
-${table(words.tableTitle, toColumns(columns), cells)}</details>`;
+${foldAway(words.tableTitle, table(words.tableTitle, toColumns(columns), cells))}`;
 }
 
 /** The first one is a name, the others are numbers. */

@@ -8,7 +8,7 @@ import { describeRefusal, failureMessage, SAVED, savedChanges, savedMessage } fr
 import { changeTerms, discountForm, isTermsChange, rateForm } from '../catalog/terms-forms.ts';
 import { catalogBar } from '../catalog-bar.ts';
 import { codeField } from '../code-field.ts';
-import { form, message, table } from '../components.ts';
+import { foldAway, form, message, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords, formatPageDate } from '../language.ts';
 import { type Page, page } from '../page.ts';
@@ -177,7 +177,7 @@ function modelTables(visit: UserVisit): Html {
     );
   const title = words.offTitle(format.number(off.length));
   return html`${on.length === 0 ? html`<p>${words.nothing}</p>` : draw(words.catalog, on)}
-${off.length > 0 && html`<details><summary>${title}</summary>${draw(title, off)}</details>`}`;
+${off.length > 0 && foldAway(title, draw(title, off))}`;
 }
 
 const SAVES_SHOWN = 20;

@@ -4,7 +4,7 @@ import { HOUR_MS } from '../../base/durations.ts';
 import { type Catalog, chooseCatalog } from '../../catalog/catalog.ts';
 import { listModels } from '../../catalog/listing.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
-import { field, form, message, select, table } from '../components.ts';
+import { field, foldAway, form, message, select, table } from '../components.ts';
 import { CLIENTS, type Client, type Connection } from '../connect/clients.ts';
 import { type Html, html } from '../html.ts';
 import { isKeyName, issueKey } from '../issue-key.ts';
@@ -124,7 +124,7 @@ ${model !== undefined && html`<p>${words.anyModel} <code data-copy>${model}</cod
 <p class="hint">${words.rulesHint}</p>
 <h2>${words.key}</h2>
 ${keySection(visit, keys)}
-<details${(problem !== undefined || (keys.length === 0 && key === undefined)) && html` open`}><summary>${words.newKey}</summary>${issue}</details>
+${foldAway(words.newKey, issue, problem !== undefined || (keys.length === 0 && key === undefined))}
 <p><a href="${linkTo(visit, '/account/keys')}">${words.toKeys}</a></p>
 <h2>${words.settings}</h2>
 ${model === undefined ? html`<p>${words.noModels}</p>` : settingsSection(visit, { models, to, hasKey: key !== undefined })}`;

@@ -3,7 +3,7 @@ import { ACTIVE_KEYS_MAX } from '../../accounts/accounts.ts';
 import { type BudgetSum, getBudgetKeyId, indexSums } from '../../money/budget.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
 import { audit } from '../audit.ts';
-import { field, form, message, shortTime, table } from '../components.ts';
+import { field, foldAway, form, message, shortTime, table } from '../components.ts';
 import { firstCallSample } from '../first-call.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
@@ -147,7 +147,7 @@ ${issued !== undefined && message('done', html`${words.issued}<br><code class="k
 ${
   issued !== undefined &&
   html`<p><a class="button" href="${linkTo(visit, '/account/connect')}">${words.next}</a></p>
-<details><summary>${words.call}</summary>${firstCallSample(visit, issued)}</details>`
+${foldAway(words.call, html`${firstCallSample(visit, issued)}`)}`
 }
 ${issued !== undefined && html`<h2>${captionText(visit)}</h2>`}
 ${rows.length === 0 ? html`<p>${words.none}</p>` : keyTable(visit, shown, { sums, emails })}

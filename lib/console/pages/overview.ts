@@ -6,7 +6,7 @@ import { needsFirstPayment, type Wallet } from '../../money/decide.ts';
 import type { Micro } from '../../money/money.ts';
 import type { ChargePage } from '../../store/ports/ledger.ts';
 import { capRows } from '../cap-rows.ts';
-import { definitionList, message } from '../components.ts';
+import { definitionList, foldAway, message } from '../components.ts';
 import { firstCallSample } from '../first-call.ts';
 import { fundsRows, getSpendable } from '../funds.ts';
 import { type Html, html } from '../html.ts';
@@ -204,6 +204,6 @@ ${isPaid !== undefined && step('/account/wallet', words.money, isPaid)}
 ${step('/account/keys', words.key, hasKey)}
 <li><a href="${linkTo(visit, '/account/connect')}">${words.call}</a>: ${words.which}.
 ${words.orPlay} <a href="${linkTo(visit, '/account/playground')}">${words.play}</a>.
-<details><summary>${words.shell}</summary>${firstCallSample(visit, words.yourKey)}</details></li>
+${foldAway(words.shell, html`${firstCallSample(visit, words.yourKey)}`)}</li>
 </ol>`;
 }

@@ -14,7 +14,7 @@ import { findInvoiceBounds, makeInvoiceId, orderInvoice, readInvoiceRow } from '
 import { allowHourly, countAttempt, uncountAttempt } from '../../users/attempts.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
-import { definitionList, field, form, message } from '../components.ts';
+import { definitionList, field, foldAway, form, message } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords, findWord } from '../language.ts';
@@ -246,5 +246,5 @@ ${buyerFields(visit.language, details ?? { typed: buyer ?? {} })}`;
   const changeForm = form(visit, { action: linkTo(visit, PATH), fields, button: words.save });
   if (!buyer || details) return changeForm;
   return html`${definitionList(listBuyerDetails(visit.language, buyer))}
-<details><summary>${words.change}</summary><p>${words.detailsHint}</p>${changeForm}</details>`;
+${foldAway(words.change, html`<p>${words.detailsHint}</p>${changeForm}`)}`;
 }

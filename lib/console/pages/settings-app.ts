@@ -4,7 +4,7 @@ import type { User } from '../../store/ports/users.ts';
 import { findCodeStep, hashRecoveryCode, isTotpSecret, makeRecoveryCodes, makeTotpSecret } from '../../users/totp.ts';
 import { audit } from '../audit.ts';
 import { mailSignInChange, type SignInChange } from '../change-email.ts';
-import { form, message } from '../components.ts';
+import { foldAway, form, message } from '../components.ts';
 import { type ConfirmProblems, confirm, confirmFields } from '../confirm.ts';
 import { enrolment } from '../enrolment.ts';
 import type { Form } from '../forms.ts';
@@ -97,9 +97,9 @@ function appForm(visit: OwnerVisit, { change, title, button, problem, fields, da
   const mine = problem?.change === change ? problem.problems : undefined;
   const action = linkTo(visit, '/account/settings');
   const all = html`<input type="hidden" name="change" value="${change}">${fields}${confirmFields(visit, change, mine)}`;
-  return html`<details${mine && html` open`}><summary>${title}</summary>
-${mine?.form !== undefined && message('error', mine.form)}
-${form(visit, { action, button, fields: all, danger })}</details>`;
+  const body = html`${mine?.form !== undefined && message('error', mine.form)}
+${form(visit, { action, button, fields: all, danger })}`;
+  return foldAway(title, body, mine !== undefined);
 }
 
 export function appRemoved({ language }: OwnerVisit): string {

@@ -5,7 +5,7 @@ import type { BankPayment } from '../../payments/papers/bank-payments.ts';
 import type { Invoice } from '../../payments/papers/invoices.ts';
 import type { Match } from '../../payments/papers/matching.ts';
 import { codeField } from '../code-field.ts';
-import { definitionList, field, form, stepForm, table } from '../components.ts';
+import { definitionList, field, foldAway, form, stepForm, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { formatPageDate } from '../language.ts';
 import { typedFields } from '../refused-form.ts';
@@ -126,5 +126,5 @@ export function dismissedSection(visit: UserVisit, dismissed: readonly BankPayme
 <p>${namePayment(visit, payment)}, ${format.rub(payment.kopecks * KOPECK)}<br>${payment.payerName}: ${payment.purpose}</p>${codeField(visit, `reopen-${at}`)}`;
     return form(visit, { action: PATH, fields, button: words.reopen });
   });
-  return html`<details><summary>${words.dismissed}</summary>${items}</details>`;
+  return foldAway(words.dismissed, html`${items}`);
 }

@@ -7,7 +7,7 @@ import { TEXT_MINIMUM } from '../../money/price.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
 import { capRows } from '../cap-rows.ts';
 import { fullKeyName } from '../charge-query.ts';
-import { definitionList, field, fileField, message, select, textArea } from '../components.ts';
+import { definitionList, field, fileField, foldAway, message, select, textArea } from '../components.ts';
 import { faultWords } from '../fault-words.ts';
 import { bonusText, fundsRows, getSpendable } from '../funds.ts';
 import { type Html, html } from '../html.ts';
@@ -78,7 +78,7 @@ ${
   html`<input type="hidden" name="${CONVERSATION_FIELD}" value="${turns}">
 <input type="hidden" name="${KEPT_FIELD}" value="">`
 }
-${isText ? html`<details${turns === '' && html` open`}><summary>${words.settings}: ${input.model}</summary>${settings}</details>${systemField(visit, input)}` : chosen}
+${isText ? html`${foldAway(`${words.settings}: ${input.model}`, settings, turns === '')}${systemField(visit, input)}` : chosen}
 ${textArea({ name: 'prompt', label: words.prompt, value: input.prompt, rows: 5, max: PROMPT_MAX })}
 ${input.imagesMax > 0 && imageField(visit, input)}
 ${!isText && options}
@@ -98,7 +98,7 @@ ${
 function systemField({ language }: OwnerVisit, { system }: PlaygroundForm): Html {
   const words = WORDS[language];
   const area = { name: 'system', label: words.instructions, value: system, rows: 3, max: SYSTEM_MAX, optional: true };
-  return html`<details${system !== '' && html` open`}><summary>${words.system}</summary>${textArea({ ...area, hint: words.systemHint })}</details>`;
+  return foldAway(words.system, textArea({ ...area, hint: words.systemHint }), system !== '');
 }
 
 function imageField({ language, format }: OwnerVisit, { kind, imageCount, imagesMax }: PlaygroundForm): Html {
@@ -204,7 +204,8 @@ export function samples({ language, services }: OwnerVisit, input: PlaygroundFor
     }) => html`<h3>${words.languages[name]}${isResponses && ', Responses API'}</h3>
 <pre tabindex="0"><code data-copy>${program}</code></pre>`,
   );
-  return html`<section id="samples"><details><summary>${words.samples}</summary><p class="hint">${words.samplesHint}${input.imageCount > 0 && html` ${words.samplesImages}`}${hasTurns && html` ${words.samplesAlone}`}</p>${texts}</details></section>`;
+  const hint = html`<p class="hint">${words.samplesHint}${input.imageCount > 0 && html` ${words.samplesImages}`}${hasTurns && html` ${words.samplesAlone}`}</p>`;
+  return html`<section id="samples">${foldAway(words.samples, html`${hint}${texts}`)}</section>`;
 }
 
 /** The messages about invalid fields. */

@@ -8,7 +8,7 @@ import type { AutoTopupRow, SavedMethodRow } from '../../store/ports/payments.ts
 import type { MethodKind } from '../../upstream/contract/payment.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
-import { checkbox, definitionList, field, form, message, select } from '../components.ts';
+import { checkbox, definitionList, field, foldAway, form, message, select } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import type { Page, Redirect } from '../page.ts';
@@ -83,7 +83,7 @@ function endForm(visit: OwnerVisit): Html {
   const fields = html`<input type="hidden" name="change" value="auto_off">`;
   const confirm = `${words.title}: ${words.off}?`;
   const end = form(visit, { action: linkTo(visit, PATH), button: words.off, danger: true, confirm, fields });
-  return html`<details><summary>${words.off}</summary>${end}</details>`;
+  return foldAway(words.off, end);
 }
 
 function autoTopupState({ language, format, services, zone }: OwnerVisit, auto: AutoTopupRow, wallet: Wallet): Html {
