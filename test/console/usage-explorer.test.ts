@@ -116,7 +116,7 @@ describe('the usage page', () => {
     const hours = (await owner.get(days[1] ?? '')).text;
     expect([...hours.matchAll(/class="place"/g)]).to.have.length(24);
     const [calls = ''] = links(hours, /<a href="([^"]+)" aria-label/g);
-    expect(calls).to.equal(`/account/calls?from=${ago(1)}&to=${ago(1)}`);
+    expect(calls).to.equal(`/account/calls?from=${ago(1)}&to=${ago(1)}&sort=price`);
   });
 
   it('leads from a model to its keys, and from both to the calls', async () => {
@@ -129,6 +129,7 @@ describe('the usage page', () => {
       to: today,
       model: 'model-a',
       key,
+      sort: 'price',
     });
     expect((await owner.get(calls)).text)
       .to.contain('model-a')
@@ -224,7 +225,7 @@ describe('the usage page', () => {
         '- test 2 ₽4.00',
         'Total 6 ₽49.00',
       ]);
-      expect(partLinks(text)[0]).to.deep.equal(['/account/calls', { model: 'model-a', key }]);
+      expect(partLinks(text)[0]).to.deep.equal(['/account/calls', { model: 'model-a', key, sort: 'price' }]);
       const [model = ''] = links(text, /<td[^>]*><a href="([^"]+)">model-a/g);
       expect(toQuery(model)).to.deep.equal(['/account/usage', { model: 'model-a', by: 'key' }]);
     });

@@ -1,6 +1,7 @@
 // The calls of an account: a list with filters, the same as CSV, and each call with its price calculation.
 import { fault } from '../../base/faults.ts';
 import type { Charge } from '../../money/decide.ts';
+import { compareMicro } from '../../money/money.ts';
 import { formatMoment } from '../../money/period.ts';
 import { USAGE_UNITS } from '../../money/usage-units.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
@@ -32,6 +33,9 @@ const WORDS = defineWords({
     ownNever: (days: number) => `You have not made any calls in the last ${days} days.`,
     begin: 'Make one in the playground',
     older: 'Older calls',
+    byPrice: 'Most expensive first',
+    byTime: 'Newest first',
+    priced: (shown: string, count: string) => `The ${shown} most expensive of the newest ${count} calls.`,
     further: (time: string) => `Searched back to ${time}. Go on`,
     whole: 'search everything',
     slow: '(it may take some seconds)',
@@ -50,6 +54,9 @@ const WORDS = defineWords({
     ownNever: (days: number) => `За последние ${days} дней ваших запросов не было.`,
     begin: 'Отправьте запрос в разделе «Попробовать»',
     older: 'Более ранние запросы',
+    byPrice: 'Сначала дорогие',
+    byTime: 'Сначала новые',
+    priced: (shown: string, count: string) => `Самые дорогие (${shown}) из последних ${count} запросов.`,
     further: (time: string) => `Просмотрено до ${time}. Искать дальше`,
     whole: 'искать по всем',
     slow: '(это может занять несколько секунд)',
@@ -60,6 +67,8 @@ const WORDS = defineWords({
 });
 
 const PER_PAGE = 50;
+/** The most expensive are looked for among so many: reading them takes some 20 ms. */
+const PRICED_MAX = 5000;
 const PER_READ = 500;
 const OWN_DAYS = 30;
 
@@ -77,23 +86,26 @@ export const calls = page({
     if (isWhole) await services.visitLimit.hit('file', signedIn.user.id);
     const before = await findOwnCharge(visit, query.get('before'));
     const part = { upTo: readUpTo(visit), before: before?.id, isWhole };
+    const isByPrice = query.get('sort') === 'price';
+    const limit = isByPrice ? PRICED_MAX : PER_PAGE;
     const [found, keys] = await Promise.all([
-      searchCharges(services.store.ledger, account.id, { limit: PER_PAGE, filter: selection.filter, ...part }),
+      searchCharges(services.store.ledger, account.id, { limit, filter: selection.filter, ...part }),
       listVisibleKeys(visit),
     ]);
     const owners = await readKeyOwners(visit, keys);
-    const { charges } = found;
+    const charges = isByPrice ? found.charges.toSorted(byPrice).slice(0, PER_PAGE) : found.charges;
     const { kinds, states } = chargeWords(visit);
-    const last = charges.length === PER_PAGE ? charges.at(-1) : undefined;
+    const last = charges.length === PER_PAGE && !isByPrice ? charges.at(-1) : undefined;
     const older = last && `${visit.path}${chargeQueryText(visit, { before: last.id, upTo: found.upTo })}`;
-    const csv = `/account/calls.csv${chargeQueryText(visit, { before: undefined, upTo: undefined, whole: undefined })}`;
-    const body = html`${chargeFilterForm(visit, selection, { keys, owners, kinds, states, more: field({ name: 'id', label: words.find, value: id, optional: true }) })}
+    const csv = `/account/calls.csv${chargeQueryText(visit, { before: undefined, upTo: undefined, whole: undefined, sort: undefined })}`;
+    const body = html`${chargeFilterForm(visit, selection, { keys, owners, kinds, states, more: html`${isByPrice && html`<input type="hidden" name="sort" value="price">`}${field({ name: 'id', label: words.find, value: id, optional: true })}` })}
 ${
   charges.length === 0 || id !== ''
     ? id === '' && found.rest
       ? undefined
       : emptyList(visit, id === '' ? (before !== undefined || countFilters(visit) > 0) && 'none' : 'noCharge')
-    : html`<section id="list"${charges.some(isRunning) && html` data-again`}>${chargeTable(visit, charges, { keys, owners, href: (each) => linkTo(visit, `/account/calls/${encodeURIComponent(each)}`) })}</section>
+    : html`${sortLinks(visit, found.charges.length)}
+<section id="list"${charges.some(isRunning) && html` data-again`}>${chargeTable(visit, charges, { keys, owners, href: (each) => linkTo(visit, `/account/calls/${encodeURIComponent(each)}`) })}</section>
 <p>${older && html`<a href="${older}" rel="next">${words.older}</a> · `}<a href="${csv}" download>${words.csv}</a></p>`
 }
 ${found.rest && furtherLinks(visit, found.rest)}
@@ -102,6 +114,21 @@ ${await archivedNote(visit)}`;
     return { title: words.title, body };
   },
 });
+
+function byPrice(one: Charge, other: Charge): number {
+  return compareMicro(netCharged(one), netCharged(other)) || other.createdAt - one.createdAt;
+}
+
+/** Leads to the other order, and says what the most expensive were looked for in, if there may be more. */
+function sortLinks(visit: OwnerVisit, searched: number): Html {
+  const words = WORDS[visit.language];
+  const { format } = visit;
+  const isByPrice = visit.query.get('sort') === 'price';
+  const sort = isByPrice ? undefined : 'price';
+  const href = `${visit.path}${chargeQueryText(visit, { sort, before: undefined, upTo: undefined })}`;
+  const isPart = isByPrice && searched > PER_PAGE;
+  return html`<p>${isPart && html`${words.priced(format.number(PER_PAGE), format.number(searched))} `}<a href="${href}">${isByPrice ? words.byTime : words.byPrice}</a></p>`;
+}
 
 /** The entry that a search by parts goes on at. */
 export function readUpTo({ query }: OwnerVisit): number | undefined {

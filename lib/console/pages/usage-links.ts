@@ -29,7 +29,7 @@ function linkToCalls(visit: OwnerVisit, filter: Readonly<Record<string, string |
   const isByKey = Boolean(filter.key ?? visit.query.get('key'));
   if ((filter.member ?? visit.query.get('member')) && !isByKey) return undefined;
   const none = { by: undefined, split: undefined, unit: undefined, show: undefined, compare: undefined };
-  return `/account/calls${chargeQueryText(visit, { ...none, ...filter, member: undefined })}`;
+  return `/account/calls${chargeQueryText(visit, { ...none, ...filter, member: undefined, sort: 'price' })}`;
 }
 
 /** A person and a model lead to their keys, a key and a type to their models, a model and a key to the calls. */

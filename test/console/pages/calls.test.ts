@@ -51,6 +51,30 @@ describe('the list of calls', () => {
   /** Newest first. */
   const newest = (count: number, from = CALLS) => Array.from({ length: count }, (_, at) => `call-${from - 1 - at}`);
 
+  it('shows the most expensive first, among those of the filter', async () => {
+    const at = STARTED_AT + CALLS * MINUTE_MS;
+    const other = await test.account();
+    const buyer = await setUpOwner(test, other.id, 'buyer@example.com');
+    const shared = { kind: 'charge', chargeKind: 'image', wallet: other.id, key: other.keyId, prices: '{}' } as const;
+    const amounts = [3n, 9n, 1n, 9n, ...Array<bigint>(60).fill(2n)];
+    const ops = amounts.map((amount, place) => ({
+      ...{ ...shared, model: place === 2 ? 'm-2' : 'm-1', amount: amount * 10_000n, at: at + place },
+      chargeId: `call-90${1000 + place}`,
+    }));
+    await test.store.ledger.apply(ops);
+    const show = async (query: string) => (await buyer.get(`${PATH}?${query}`)).text;
+    const sorted = await show('sort=price&lang=en');
+    expect(idsIn(sorted).slice(0, 4)).to.deep.equal(['call-901003', 'call-901001', 'call-901000', 'call-901063']);
+    expect(idsIn(sorted)).to.have.length(50);
+    expect(sorted).to.contain('The 50 most expensive of the newest 64 calls.').and.to.not.contain('rel="next"');
+    expect(sorted).to.contain(`<a href="${PATH}">Newest first</a>`);
+    expect(sorted).to.contain('<input type="hidden" name="sort" value="price">');
+    const few = await show('sort=price&model=m-2&lang=ru');
+    expect(idsIn(few)).to.deep.equal(['call-901002']);
+    expect(few).to.contain(`<a href="${PATH}?model=m-2">Сначала новые</a>`).and.to.not.contain('Самые дорогие');
+    expect(await show('lang=en')).to.contain(`<a href="${PATH}?sort=price">Most expensive first</a>`);
+  });
+
   it('shows fifty per page, with a link while there may be more', async () => {
     const first = await owner.get(`${PATH}?kind=image&lang=en`);
     expect(idsIn(first.text)).to.deep.equal(newest(50));
