@@ -217,7 +217,7 @@ function listWordEntries(words: FaultWords): [string, keyof FaultWords][] {
 }
 
 function classifyText(message: string): UpstreamFaultKind | RefusalCause | undefined {
-  const text = maskQuotes(message.slice(0, QUOTED_CHARS)).slice(0, TEXT_CHARS);
+  const text = (endsWithJson(message) ? message : maskQuotes(message.slice(0, QUOTED_CHARS))).slice(0, TEXT_CHARS);
   if (MONEY.test(text) || SPENT.test(text)) return 'quota';
   if (KEY.test(text) || BANNED.test(text)) return 'auth';
   if (NO_MODEL.test(text)) return 'missing';
@@ -231,15 +231,25 @@ const QUOTED =
   /(?<![\p{L}\p{N}])(["'`])(?:(?!\1(?![\p{L}\p{N}])).){1,1000}\1(?![\p{L}\p{N}])|(?<=\w)\[[\w.-]{1,100}\]/gsu;
 /** Read for quotes: one may go on behind the text. */
 const QUOTED_CHARS = 4 * TEXT_CHARS;
+const JSON_BEGIN = /\{|\[\s*\{/;
+
 /** Of a vendor behind the upstream: its own words are in quotes, too. */
-const JSON_TEXT = /[{[]\s*"/;
+function endsWithJson(text: string): boolean {
+  const start = text.search(JSON_BEGIN);
+  if (start < 0) return false;
+  try {
+    JSON.parse(text.slice(start));
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /**
  * Refusals quote names and values that a client chose: a tool for billing must not look like an upstream without money,
  * which pauses its key for everybody.
  */
 function maskQuotes(text: string): string {
-  if (JSON_TEXT.test(text)) return text;
   return text.replace(QUOTED, (_, quote: string | undefined) => (quote === undefined ? '[x]' : `${quote}x${quote}`));
 }
 

@@ -131,6 +131,10 @@ describe('faults by what an upstream says', () => {
     [400, error("Your organization's balance is too low; see 'billing'."), 'quota'],
     [400, error("You can't use 'm': your balance isn't enough, recharge."), 'quota'],
     [400, error('upstream: {"message": "Insufficient balance"}'), 'quota'],
+    [400, error('[{"message": "Insufficient balance"}]'), 'quota'],
+    // Servers in Python quote the whole input.
+    [400, error(`[{'msg': 'Field required', 'input': {'text': '{"a": 1} about billing'}}]`), 'request'],
+    [400, error(`Input should be a valid string [input_value={'a': 'billing {"x": 2}'}, input_type=dict]`), 'request'],
     [422, { detail: 'bad' }, 'request'],
     [429, error('slow down', 'insufficient_quota', 'rate_limit_error'), 'quota'],
     [429, behind('You exceeded your current quota, please check your plan and billing details.', 429), 'rate'],
