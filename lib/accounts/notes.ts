@@ -8,8 +8,15 @@ export async function readNote(settings: Pick<SettingStore, 'get'>, account: str
   return (await settings.get(nameNote(account))) ?? '';
 }
 
-export function saveNote(settings: Pick<SettingStore, 'set'>, account: string, note: string): Promise<void> {
-  return settings.set(nameNote(account), note);
+/** Unless the note is another one than `before` by then; resolves to whether it is now `after`. */
+export async function replaceNote(
+  settings: Pick<SettingStore, 'get' | 'replace'>,
+  account: string,
+  { before, after }: { readonly before: string; readonly after: string },
+): Promise<boolean> {
+  const name = nameNote(account);
+  const now = await settings.get(name);
+  return (now ?? '') === before && settings.replace(name, { before: now, after });
 }
 
 function nameNote(account: string): string {

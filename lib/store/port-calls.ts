@@ -109,7 +109,7 @@ export const WRITES = {
   keys: ['add', 'revoke', 'replace', 'limit', 'put', 'use'],
   limits: ['hit', 'open', 'merge'],
   owners: ['renew', 'remove'],
-  settings: ['set'],
+  settings: ['set', 'replace'],
   jobs: ['claim', 'change', 'renew', 'put'],
   payments: [
     'create',

@@ -71,6 +71,13 @@ describe('http', () => {
           output_price_rub: 5000,
           min_rub: 0.5,
           provider: 'Test',
+          object: 'model',
+          created: 0,
+          owned_by: 'Test',
+          display_name: 'model-a',
+          max_output_tokens: 32_768,
+          input_modalities: ['text'],
+          supported_parameters: ['max_tokens', 'stop'],
         },
       ],
     });

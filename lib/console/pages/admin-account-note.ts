@@ -1,5 +1,5 @@
 // The note about an account, on its page for an operator.
-import { NOTE_LENGTH_MAX, readNote, saveNote } from '../../accounts/notes.ts';
+import { NOTE_LENGTH_MAX, readNote, replaceNote } from '../../accounts/notes.ts';
 import type { Account } from '../../store/ports/accounts.ts';
 import { audit } from '../audit.ts';
 import { textArea } from '../components.ts';
@@ -63,7 +63,8 @@ export async function changeNote(visit: UserVisit, { id }: Account, sent: Form):
   if (note.length > NOTE_LENGTH_MAX) return words.long;
   if (before !== now && note !== now) return words.changed(now);
   if (note === now) return undefined;
-  await saveNote(settings, id, note);
+  if (!(await replaceNote(settings, id, { before: now, after: note })))
+    return words.changed(await readNote(settings, id));
   await audit(visit, { action: 'account.note', target: id, account: id, detail: { note } });
   return undefined;
 }

@@ -2,6 +2,7 @@
 import type { SettingStore } from '../ports/settings.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
+import { DUPLICATE_KEY } from './failure.ts';
 import type { Row } from './rows.ts';
 
 export function settingStore({ db }: Connection): SettingStore {
@@ -13,6 +14,14 @@ export function settingStore({ db }: Connection): SettingStore {
     async list() {
       const rows = await read((signal) => settings.find({}, { signal }).sort({ _id: 1 }).toArray());
       return rows.map((row) => ({ name: row._id, value: row.value }));
+    },
+    async replace(name, { before, after }) {
+      // The answer to an earlier attempt may have been lost.
+      const q = { _id: name, value: { $in: [after, ...(before === undefined ? [] : [before])] } };
+      const update = { q, u: { $set: { value: after } }, upsert: before === undefined };
+      const command = { update: 'settings', updates: [update], ...MAJORITY };
+      const { n } = await call({ repeatable: true }, (signal) => send(db, command, { signal, ignored: DUPLICATE_KEY }));
+      return n === 1;
     },
     async set(name, value) {
       const updates = [{ q: { _id: name }, u: { $set: { value } }, upsert: true }];

@@ -9,6 +9,11 @@ export interface Setting {
 export interface SettingStore {
   get(name: string): Promise<string | undefined>;
   set(name: string, value: string): Promise<void>;
+  /**
+   * Sets a value unless it is another one than `before` by then; undefined: there is none. Resolves to whether the value is
+   * now `after`.
+   */
+  replace(name: string, value: { readonly before: string | undefined; readonly after: string }): Promise<boolean>;
   /** All settings, in order of name. */
   list(): Promise<readonly Setting[]>;
 }

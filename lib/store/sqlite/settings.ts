@@ -1,6 +1,6 @@
 // Settings in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Setting } from '../ports/settings.ts';
+import type { Setting, SettingStore } from '../ports/settings.ts';
 import type { Connection } from './connection.ts';
 import type { PortReads, PortWrites } from './thread-ports.ts';
 
@@ -8,7 +8,14 @@ export function settingWrites({ db, write }: Connection): PortWrites<'settings'>
   const set = db.prepare(
     'INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = ?2',
   );
+  const insert = db.prepare('INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING');
+  const update = db.prepare('UPDATE settings SET value = ?2 WHERE name = ?1 AND value IN (?2, ?3)');
   return {
+    replace: (name: string, { before, after }: Parameters<SettingStore['replace']>[1]): boolean =>
+      write(() => {
+        const added = before === undefined && insert.run(name, after).changes === 1;
+        return added || update.run(name, after, before ?? after).changes === 1;
+      }, 'full'),
     set: (name: string, value: string): void => {
       // Also syncs earlier commits, which are in the same log.
       write(() => set.run(name, value), 'full');

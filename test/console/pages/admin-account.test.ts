@@ -109,6 +109,15 @@ describe('the pages of accounts', () => {
     expect((await operator.get(path)).text).to.contain('mine</textarea>');
   });
 
+  it('save one of several notes that come at the same moment', async () => {
+    const notes = ['one', 'two', 'three', 'four'];
+    const ends = await Promise.all(notes.map((note) => submit({ change: 'note', note, before: '' })));
+    expect(ends.filter(({ status }) => status === 303)).to.have.length(1);
+    const saved = notes[ends.findIndex(({ status }) => status === 303)];
+    for (const { status, text } of ends) if (status === 400) expect(text).to.contain(`It is now: “${saved}”`);
+    expect((await operator.get(path)).text).to.contain(`${saved}</textarea>`);
+  });
+
   it('suspend an account, whose keys are then refused, and resume it', async () => {
     const owner = await setUpOwner(test, account.id);
     const readStatus = async () => (await send(`${test.url}/api/v1/models`, { key: account.key })).status;

@@ -14,6 +14,36 @@ export function settingContract(context: StoreContext): void {
     expect(await settings.get(other)).to.equal(undefined);
   });
 
+  it('replaces a value only if it is still the one that was read', async () => {
+    const { settings } = context.store;
+    const name = newId('name');
+    const replace = (before: string | undefined, after: string) => settings.replace(name, { before, after });
+    expect(await replace('on', 'off')).to.equal(false);
+    expect(await settings.get(name)).to.equal(undefined);
+    expect(await replace(undefined, 'on')).to.equal(true);
+    expect(await replace(undefined, 'off')).to.equal(false);
+    expect(await replace('off', 'dim')).to.equal(false);
+    expect(await settings.get(name)).to.equal('on');
+    expect(await replace('on', '')).to.equal(true);
+    expect(await replace('', 'dim')).to.equal(true);
+    // Sent again, because the answer was lost.
+    expect(await replace('', 'dim')).to.equal(true);
+    expect(await settings.get(name)).to.equal('dim');
+  });
+
+  it('is replaced by one of two at the same time', async () => {
+    const stores = [context.store, await context.other()];
+    for (const before of [undefined, 'on'] as const) {
+      const name = newId('name');
+      if (before !== undefined) await context.store.settings.set(name, before);
+      const done = await Promise.all(
+        stores.map(({ settings }, at) => settings.replace(name, { before, after: `${at}` })),
+      );
+      expect(done.filter(Boolean)).to.have.length(1);
+      expect(await context.store.settings.get(name)).to.equal(`${done.indexOf(true)}`);
+    }
+  });
+
   it('lists all names in order', async () => {
     const { settings } = context.store;
     const first = newId('a');
