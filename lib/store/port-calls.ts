@@ -61,7 +61,7 @@ export const READS = {
     'hasUnknownRefs',
     'findWrongMarks',
   ],
-  media: ['get', 'read', 'page'],
+  media: ['get', 'read', 'latest', 'page'],
   usage: ['progress', 'sums', 'slots', 'readAll', 'findBehind', 'serviceSums', 'serviceDay', 'serviceWeek'],
   users: [
     'get',

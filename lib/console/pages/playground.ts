@@ -33,6 +33,7 @@ import { type Conversation, NO_CONVERSATION, writeConversation, writeTranscript 
 import { findMistake, IMAGE_FIELD, type PlaygroundForm, readPlaygroundForm } from '../playground/fields.ts';
 import { kindLinks, PLAYGROUND, playgroundForm, refusal, samples, sortOwnFirst } from '../playground/form.ts';
 import { readFormImages } from '../playground/images.ts';
+import { recentMedia } from '../playground/recent-media.ts';
 import { WORDS } from '../playground/words.ts';
 import { isVisibleVideo, listVisibleKeys } from '../visible-keys.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
@@ -214,6 +215,8 @@ async function playgroundPage(
     keys.length === 0
       ? html`<p>${words.noKeys} <a href="${linkTo(visit, '/account/keys')}">${words.toKeys}</a></p>`
       : input.models.length === 0 && html`<p>${words.noModels}</p>`;
-  const body = html`${kindLinks(visit, input)}${lack || main(await playgroundForm(visit, input, { keys, owners }))}`;
+  const isMedia = input.kind === 'image' || input.kind === 'video';
+  const body = html`${kindLinks(visit, input)}${lack || main(await playgroundForm(visit, input, { keys, owners }))}
+${isMedia && (await recentMedia(visit))}`;
   return { title: words.title, body, status };
 }

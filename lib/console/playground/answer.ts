@@ -187,7 +187,7 @@ export function imageAnswer(visit: OwnerVisit, { prompt }: PlaygroundForm, { url
 }
 
 /** The content policy allows media from the page's own origin only. */
-function toLocalPath(url: string): string {
+export function toLocalPath(url: string): string {
   return new URL(url).pathname;
 }
 

@@ -1,14 +1,22 @@
 // Media in the MongoDB store, in the layout of GridFS, so that its tools can read them. The GridFS bucket of the driver
 // supports neither deadlines nor our write concern: its streams hang for as long as a server is frozen.
 import { randomBytes } from 'node:crypto';
-import { Binary, type Document } from 'mongodb';
+import { Binary, type Collection, type Document } from 'mongodb';
 import { HOUR_MS } from '../../base/durations.ts';
-import type { ByteRange, MediaStore, NewMedia, StoredMedia } from '../ports/media.ts';
+import {
+  type ByteRange,
+  type LatestMedia,
+  type MediaStore,
+  NEWEST_MEDIA_MAX,
+  type NewMedia,
+  type StoredMedia,
+} from '../ports/media.ts';
 import { StoreError } from '../store.ts';
 import { call, read, send } from './call.ts';
 import { readNow } from './clock.ts';
 import type { Connection } from './connection.ts';
 import { isDuplicate } from './failure.ts';
+import { SCAN_MS } from './ledger.ts';
 import type { Row } from './rows.ts';
 
 /** Small enough to be sent within one attempt, even over a slow link between members. */
@@ -141,7 +149,23 @@ export function mediaStore({ db, client }: Connection): MediaStore {
     return rows.map(readMediaDocument);
   }
 
-  return { write, get, read: readChunks, clean, page };
+  return { write, get, read: readChunks, clean, page, latest: (account, wanted) => readLatest(files, account, wanted) };
+}
+
+async function readLatest(
+  files: Collection<Row>,
+  account: string,
+  { now, from, limit }: LatestMedia,
+): Promise<readonly StoredMedia[]> {
+  const pipeline = [
+    { $match: { 'metadata.whole': true, 'metadata.expiresAt': { $gt: now } } },
+    { $sort: { 'metadata.expiresAt': -1 } },
+    { $limit: NEWEST_MEDIA_MAX },
+    { $match: { 'metadata.account': account, 'metadata.createdAt': { $gte: from } } },
+    { $limit: limit },
+  ];
+  const rows = await read((signal) => files.aggregate(pipeline, { signal }).toArray(), SCAN_MS);
+  return rows.map(readMediaDocument);
 }
 
 /** Chunks of equal length, except the last. Each has its own memory, because an abandoned attempt may still send it. */

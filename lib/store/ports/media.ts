@@ -23,6 +23,17 @@ export interface ByteRange {
   readonly last: number;
 }
 
+/** How many of the newest files of a store are searched for those of an account. */
+export const NEWEST_MEDIA_MAX = 10_000;
+
+export interface LatestMedia {
+  /** ms since the epoch: what has expired by then is left out. */
+  readonly now: number;
+  /** Only those that were made since. */
+  readonly from: number;
+  readonly limit: number;
+}
+
 export interface MediaStore {
   /**
    * Writes a file chunk by chunk, never whole in memory. Resolves when the file is durable; only then does `get` find it.
@@ -41,6 +52,8 @@ export interface MediaStore {
    * Removes files that expired before `now` and leftovers of broken writes; resolves to how many. Safe to run concurrently.
    */
   clean(now: number, limit: number): Promise<number>;
+  /** Files of an account among the `NEWEST_MEDIA_MAX` of the store that expire last, in this order. */
+  latest(account: string, wanted: LatestMedia): Promise<readonly StoredMedia[]>;
   /** All files with ids above `after`, in order of id. */
   page(page: { readonly after?: string; readonly limit: number }): Promise<readonly StoredMedia[]>;
 }

@@ -50,7 +50,7 @@ export function mediaStore(rows: MediaRows, files: MediaFiles): MediaStore {
     return dropped;
   }
 
-  return { write, get: rows.get, read, clean, page: rows.page };
+  return { write, get: rows.get, read, clean, latest: rows.latest, page: rows.page };
 }
 
 function alreadyExistsError(): StoreError {

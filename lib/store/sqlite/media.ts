@@ -1,6 +1,6 @@
 // The rows of media files in the SQLite store; a row is written once its file is complete on disk.
 import type { DatabaseSync } from 'node:sqlite';
-import type { MediaStore, StoredMedia } from '../ports/media.ts';
+import { type LatestMedia, type MediaStore, NEWEST_MEDIA_MAX, type StoredMedia } from '../ports/media.ts';
 import type { Connection } from './connection.ts';
 import type { PortReads, PortWrites } from './thread-ports.ts';
 
@@ -22,6 +22,10 @@ export function mediaWrites({ db, write }: Connection): PortWrites<'media'> {
 
 export function mediaReads(db: DatabaseSync): PortReads<'media'> {
   const select = db.prepare(`${SELECT} WHERE id = ?`);
+  const latest = db.prepare(
+    `SELECT * FROM (${SELECT} WHERE expires_at > ? ORDER BY expires_at DESC LIMIT ${NEWEST_MEDIA_MAX})
+    WHERE account = ? AND createdAt >= ? LIMIT ?`,
+  );
   const page = db.prepare(`${SELECT} WHERE id > ? ORDER BY id LIMIT ?`);
   const expired = db.prepare('SELECT id FROM media WHERE expires_at <= ? ORDER BY expires_at LIMIT ?');
   const known = db.prepare('SELECT id FROM media WHERE id IN (SELECT value FROM json_each(?))');
@@ -30,6 +34,8 @@ export function mediaReads(db: DatabaseSync): PortReads<'media'> {
       const row = select.get(id);
       return row && readMediaRow(row);
     },
+    latest: (account: string, { now, from, limit }: LatestMedia): StoredMedia[] =>
+      latest.all(now, account, from, limit).map(readMediaRow),
     page: ({ after = '', limit }: Parameters<MediaStore['page']>[0]): StoredMedia[] =>
       page.all(after, limit).map(readMediaRow),
     expired: (now: number, limit: number): string[] => expired.all(now, limit).map(getRowId),

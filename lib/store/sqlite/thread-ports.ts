@@ -15,7 +15,7 @@ interface OwnPorts {
 }
 
 /** The rows of media files, one for each complete file. */
-export interface MediaRows extends Pick<MediaStore, 'get' | 'page'> {
+export interface MediaRows extends Pick<MediaStore, 'get' | 'latest' | 'page'> {
   expired(now: number, limit: number): Promise<readonly string[]>;
   /** The given ids that have a row. */
   known(ids: readonly string[]): Promise<readonly string[]>;
@@ -29,7 +29,7 @@ export type ThreadPorts = Omit<StorePorts, keyof OwnPorts> & OwnPorts;
 /** The calls of the reading threads. */
 export const THREAD_READS = {
   ...READS,
-  media: ['get', 'page', 'expired', 'known'],
+  media: ['get', 'latest', 'page', 'expired', 'known'],
   file: ['ping', 'gateways', 'backup'],
 } as const satisfies Calls;
 
@@ -48,7 +48,7 @@ export const SCANS: Partial<Calls> = {
   jobs: ['page', 'findWrongMarks'],
   papers: ['page'],
   payments: ['list', 'webhooks', 'page', 'findWrongMarks'],
-  media: ['page', 'expired', 'known'],
+  media: ['latest', 'page', 'expired', 'known'],
   usage: READS.usage,
   users: ['page', 'formerPage', 'memberships', 'findWrongMarks'],
   auditLog: ['page'],

@@ -77,6 +77,20 @@ export function mediaContract(kind: StoreKind): void {
     }
   });
 
+  it('are found by their account, the newest first, until they expire', async () => {
+    const account = newId('acc');
+    const make = (at: number, more: Partial<NewMedia> = {}) =>
+      write(Buffer.from('a'), { account, createdAt: AT + at, expiresAt: AT + at + 1000, ...more });
+    const made = [await make(0), await make(10), await make(20), await make(30)];
+    await make(40, { account: newId('acc') });
+    const find = (now: number, from: number, limit = 10) =>
+      context.store.media.latest(account, { now: AT + now, from: AT + from, limit });
+    expect(await find(40, 10)).to.deep.equal([made[3], made[2], made[1]]);
+    expect(await find(40, 0, 1)).to.deep.equal([made[3]]);
+    expect(await find(1010, 0)).to.deep.equal([made[3], made[2]]);
+    expect(await context.store.media.latest(newId('acc'), { now: AT, from: 0, limit: 9 })).to.deep.equal([]);
+  });
+
   it('are read by another process, and partly by a reader that stops', async () => {
     const bytes = randomBytes(1300 * KIB);
     const { id } = await write(bytes);

@@ -99,7 +99,7 @@ describe('calls of the MongoDB store', () => {
       hasUnknownRefs: ['p', AT],
       findWrongMarks: ['payments', page],
     },
-    media: { get: ['m'], page: [page] },
+    media: { get: ['m'], latest: ['a', { now: AT, from: 0, limit: 1 }], page: [page] },
     usage: {
       progress: ['w'],
       sums: ['w', query],
