@@ -68,7 +68,7 @@ const WORDS = defineWords({
 
 const PER_PAGE = 50;
 /** The most expensive are looked for among so many: reading them takes some 20 ms. */
-const PRICED_MAX = 5000;
+const PRICED_MAX = 2000;
 const PER_READ = 500;
 const OWN_DAYS = 30;
 
