@@ -70,14 +70,14 @@ describe('the overview of an owner', () => {
     await pages.faults.real.keys.add(row, 10);
     const unusual = async () =>
       /Yesterday was unusually expensive[\s\S]*?<\/p>/.exec((await owner.get('/account')).text)?.[0];
-    for (let day = 2; day <= 15; day += 1) await spend(day % 2 === 0 ? 10n : 20n, day, `usual ${day}`);
-    await spend(45n, 1, 'three times the median');
+    for (let day = 2; day <= 15; day += 1) await spend(day % 2 === 0 ? 20n : 30n, day, `usual ${day}`);
+    await spend(75n, 1, 'three times the median');
     expect(await unusual()).to.equal(undefined);
     await spend(6n, 1, 'more', { model: 'dear', key });
-    await spend(60n, 1, 'most', { model: 'dear', key });
+    await spend(80n, 1, 'most', { model: 'dear', key });
     const day = new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);
     expect(await unusual())
-      .to.contain('₽111.00; a usual day costs about ₽15.00. Highest cost: model dear, key shop (…9sMB).')
+      .to.contain('₽161.00; a usual day costs about ₽25.00. Highest cost: model dear, key shop (…9sMB).')
       .and.to.contain(`href="/account/usage?from=${day}&amp;to=${day}&amp;by=model"`);
     expect((await owner.get('/account?lang=ru')).text).to.contain('Вчера потрачено необычно много');
     await owner.get('/account?lang=en');
@@ -93,6 +93,7 @@ describe('the overview of an owner', () => {
 
   it('draws thirty days by model or by key, and shows what cost most in a week, with links to the usage', async () => {
     await spend(100n, 10, 'before', { model: 'dear' });
+    await spend(5n, 10, 'not since', { model: 'old' });
     await spend(30n, 6, 'last week', { model: 'cheap' });
     await spend(10n, 0, 'today', { model: 'dear', key: 'key_2' });
     const { text } = await owner.get('/account');
@@ -102,16 +103,25 @@ describe('the overview of an owner', () => {
       ['cheap', '₽30.00', '75%'],
       ['dear', '₽10.00', '25%'],
     ]);
+    const [from, to] = [6, 0].map((ago) => new Date(Date.now() - ago * DAY_MS).toISOString().slice(0, 10));
+    expect(table).to.contain(`href="/account/usage?from=${from}&amp;to=${to}&amp;model=cheap&amp;by=key"`);
     const bars = (html: string) =>
       [...html.matchAll(/<a href="\/account\/usage\?from=[-\d]+&amp;to=[-\d]+" aria-label="[^"]*: ([^"]+)"/g)].map(
         ([, sum]) => sum,
       );
-    expect(bars(text)).to.deep.equal(['₽100.00', '₽30.00', '₽10.00']);
+    expect(bars(text)).to.deep.equal(['₽105.00', '₽30.00', '₽10.00']);
     expect(text).to.contain('</span>dear</li>').and.not.to.contain('</span>key_2</li>');
     const byKey = (await owner.get('/account?by=key')).text;
     expect(bars(byKey)).to.deep.equal(bars(text));
     expect(byKey).to.contain('</span>key_2</li>').and.not.to.contain('</span>dear</li>');
     expect(byKey).to.contain('<h2>Models that cost most in 7 days</h2>').and.to.contain('₽30.00');
+  });
+
+  it('names the five models that cost most', async () => {
+    for (const rub of [1n, 2n, 3n, 4n, 5n, 6n]) await spend(rub, 0, `of ${rub}`, { model: `model-${rub}` });
+    const { text } = await owner.get('/account');
+    const named = [...text.matchAll(/by=key">model-(\d)<\/a>/g)].map(([, rub]) => rub);
+    expect(named).to.deep.equal(['6', '5', '4', '3', '2']);
   });
 
   it('counts the failed calls of today', async () => {
@@ -126,6 +136,7 @@ describe('the overview of an owner', () => {
 
   it('handles no spending, and the singular of a day', async () => {
     expect(Object.values(await facts())).to.include.members(['₽0.00', 'no spending yet']);
+    expect((await owner.get('/account')).text).to.not.contain('/account?by=key');
     await spend(960n, 1);
     expect(Object.values(await facts())).to.include.members(['₽40.00', 'about 1 day']);
   });
