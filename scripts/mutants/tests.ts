@@ -179,6 +179,11 @@ export function listDependents(path: string): readonly string[] {
   return [...distancesTo(path).keys()];
 }
 
+/** How many imports lead from a file to the path; infinite if none do. */
+export function measureDistance(path: string, from: string): number {
+  return distancesTo(path).get(from) ?? Number.POSITIVE_INFINITY;
+}
+
 function distancesTo(path: string): ReadonlyMap<string, number> {
   const distances = new Map([[path, 0]]);
   let reached = new Set([path]);

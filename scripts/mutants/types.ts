@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { Mutant } from './draw.ts';
 import { makeMistake } from './mistake.ts';
+import { measureDistance } from './tests.ts';
 
 const OPTIONS = ['--noEmit', '--pretty', 'false', '--checkers', '1', '--incremental'];
 const BUILD_INFO = ['--tsBuildInfoFile', '.cache/types.tsbuildinfo'];
@@ -13,7 +14,7 @@ export function findBroken(folder: string, mutants: readonly Mutant[]): readonly
   return others.length === 0 ? findAmong(folder, first) : [first, others].flatMap((part) => findBroken(folder, part));
 }
 
-/** All of different files. An error may also lie where a changed type is used. */
+/** All of different files. An error may also lie where a changed type is used, mostly near by imports. */
 function findAmong(folder: string, mutants: readonly Mutant[]): readonly Mutant[] {
   const wrong = mutants.length === 0 ? [] : listWrongFiles(folder, mutants);
   if (wrong.length === 0) return [];
@@ -21,8 +22,10 @@ function findAmong(folder: string, mutants: readonly Mutant[]): readonly Mutant[
   const named = mutants.filter(({ path }) => wrong.includes(path));
   const rest = mutants.filter((mutant) => !named.includes(mutant));
   if (named.length > 0) return [...named, ...findAmong(folder, rest)];
-  const middle = mutants.length / 2;
-  return [mutants.slice(0, middle), mutants.slice(middle)].flatMap((half) => findAmong(folder, half));
+  const [place = ''] = wrong;
+  const nearest = mutants.toSorted((a, b) => measureDistance(a.path, place) - measureDistance(b.path, place));
+  const guilty = nearest.find((mutant) => listWrongFiles(folder, [mutant]).length > 0);
+  return guilty ? [guilty, ...findAmong(folder, mutants.toSpliced(mutants.indexOf(guilty), 1))] : [];
 }
 
 function listWrongFiles(folder: string, mutants: readonly Mutant[]): readonly string[] {
