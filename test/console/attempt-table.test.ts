@@ -113,7 +113,9 @@ describe("the attempts on the operator's page of a call", () => {
     const terms = { model: 'model-a', prices: '{"any":"1"}', amount: 1_000_000n, ...lease, at };
     await test.store.ledger.apply([{ ...held, ...terms }]);
     const { text } = await operator.get('/admin/ledger?id=req_held&lang=en');
+    const owners = (await owner.get('/account/calls/req_held?lang=en')).text;
     await test.store.ledger.apply([{ kind: 'release', wallet: account.id, chargeId: 'req_held', at }]);
     expect(text).to.include('No upstream was asked, or the call is still running.');
+    expect(owners, 'nothing was returned yet').to.include('<dt>Held</dt><dd>₽1.00</dd>');
   });
 });

@@ -105,6 +105,8 @@ describe('the page of a call', () => {
     };
     const image = await pay('/images/generations', { prompt: 'A red square' });
     expect(image).to.contain('<li>Images: 1 × ₽5.00 = ₽5.00</li>');
+    expect(image, 'all of it was charged').to.contain('<dt>Held</dt><dd>₽5.00</dd>');
+    expect(image, 'one provider answered').to.not.contain('<h2>Attempts');
     const wish = { model: 'sandbox-video', prompt: 'Waves', seconds: 4, resolution: '480p' };
     const video = await pay('/videos', wish);
     expect(video).to.contain('<li>Resolution: 480p</li><li>Seconds: 4 × ₽4.00 = ₽16.00</li>');
