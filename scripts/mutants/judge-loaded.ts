@@ -1,7 +1,7 @@
 // Judges mutants by tests in a process that has them loaded.
 import type { Judge } from './judge.ts';
 import { makeMistake } from './mistake.ts';
-import { createRunner } from './runner.ts';
+import { createRunner, type Result } from './runner.ts';
 import { LONG_CASES, listDependents, type Step } from './tests.ts';
 
 /** For a step. */
@@ -18,8 +18,8 @@ export function createLoadedJudge(folder: string): Judge {
       const staleLong = [...stale, ...listDependents(LONG_CASES)];
       const run = (step: Step) => runner.run({ ...step, stale: step.isLong ? staleLong : stale });
       const passes = async (step: Step) => (await run(step)).result === 'passed';
-      /** Passes without the mutant, if need be in a new process, and fails with it again. */
-      const isCertain = async (step: Step) => {
+      /** Passes without the mutant, if need be in a new process, and fails with it again; to hang once is enough. */
+      const isCertain = async (step: Step, result: Result) => {
         mistake.undo();
         let isClean = await passes(step);
         if (!isClean) {
@@ -28,7 +28,7 @@ export function createLoadedJudge(folder: string): Judge {
           if (!isClean) for (const file of step.files) unfit.add(file);
         }
         mistake.make();
-        return isClean && !(await passes(step));
+        return isClean && (result === 'timeout' || !(await passes(step)));
       };
       try {
         for (const step of steps.filter(canLoad)) {
@@ -36,7 +36,7 @@ export function createLoadedJudge(folder: string): Judge {
           const { result, file } = await run({ ...step, files });
           if (result === 'passed') continue;
           const failed = { ...step, files: file === undefined ? files : [file] };
-          if (await isCertain(failed)) return result === 'timeout' ? result : 'killed';
+          if (await isCertain(failed, result)) return result === 'timeout' ? result : 'killed';
         }
         return 'survived';
       } finally {
