@@ -14,6 +14,7 @@ import { copyPapers } from './copy-papers.ts';
 import { copyPayments, findChangedPayments } from './copy-payments.ts';
 import { copyAlerts, copyAuditLog, copyFormerUsers, copyUsers } from './copy-people.ts';
 import { copyPromos } from './copy-promos.ts';
+import { copyRefusals } from './copy-refusals.ts';
 import { listPortNames, type PortName } from './port-calls.ts';
 import type { CatalogVersionStore } from './ports/catalog-versions.ts';
 import type { WalletCheckpoint } from './ports/checkpoints.ts';
@@ -108,8 +109,10 @@ const COPY_STEPS: { readonly [Name in PortName]: Step | null } = {
     await copyArchives(from, to);
     return {};
   },
-  // They are kept for a week only, to find out why a program gets no answers.
-  refusals: null,
+  refusals: async ({ from, to }) => {
+    await copyRefusals(from.refusals, to.refusals);
+    return {};
+  },
   // Users sign in again.
   sessions: null,
   auditLog: async ({ from, to }) => {

@@ -84,7 +84,8 @@ async function refusalTable(
     ...(ownKeys && { keys: ownKeys }),
   });
   if (found.length === 0) return html`<p>${words.none}</p>`;
-  const byId = new Map(keys.map((key) => [key.id, key]));
+  const managing = await services.store.management.listKeys(account.id);
+  const byId = new Map([...keys, ...managing].map((key) => [key.id, key]));
   const name = ({ key: id }: Refusal) => {
     const key = byId.get(id);
     const owner = findKeyOwner(owners, id);

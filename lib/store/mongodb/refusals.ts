@@ -22,10 +22,18 @@ export function refusalStore({ db }: Connection): RefusalStore {
       const filter = { account, ...(keys && { key: { $in: [...keys] } }) };
       const sort = { hour: -1, lastAt: -1 } as const;
       const rows = await read((signal) => refusals.find(filter, { signal }).sort(sort).limit(limit).toArray());
-      return rows.map(({ hour, key, code, count, lastAt, status, message }) => {
-        const numbers = { hour: Number(hour), count: Number(count), lastAt: Number(lastAt), status: Number(status) };
-        return { account, key, code, message, ...numbers };
-      });
+      return rows.map(readRefusalDocument);
+    },
+    async page({ after, limit }) {
+      const filter = after ? { _id: { $gt: nameRow(after) } } : {};
+      const rows = await read((signal) => refusals.find(filter, { signal }).sort({ _id: 1 }).limit(limit).toArray());
+      return rows.map(readRefusalDocument);
+    },
+    async put(list) {
+      if (list.length === 0) return;
+      const updates = list.map((refusal) => ({ q: { _id: nameRow(refusal) }, u: { ...refusal }, upsert: true }));
+      const command = { update: 'refusals', updates, ordered: false, ...MAJORITY };
+      await call({ repeatable: true }, (signal) => send(db, command, { signal }));
     },
     async clean(now, limit) {
       const filter = { hour: { $lt: now - REFUSALS_KEPT_MS } };
@@ -39,6 +47,11 @@ export function refusalStore({ db }: Connection): RefusalStore {
       return n;
     },
   };
+}
+
+function readRefusalDocument({ account, hour, key, code, count, lastAt, status, message }: Row): Refusal {
+  const numbers = { hour: Number(hour), count: Number(count), lastAt: Number(lastAt), status: Number(status) };
+  return { account, key, code, message, ...numbers };
 }
 
 function nameRow({ account, hour, key, code }: Refusal): string {

@@ -28,6 +28,10 @@ export interface RefusalStore {
     account: string,
     options: { readonly keys?: readonly string[]; readonly limit: number },
   ): Promise<readonly Refusal[]>;
+  /** Of all accounts, in an order of the store's own; `after` is the last of the page before. */
+  page(options: { readonly after?: Refusal; readonly limit: number }): Promise<readonly Refusal[]>;
+  /** Writes counts as they are, instead of those that are there. */
+  put(refusals: readonly Refusal[]): Promise<void>;
   /** Removes up to `limit` that are no longer kept; resolves to how many. */
   clean(now: number, limit: number): Promise<number>;
 }

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { startGateway, type TestGateway } from '../../../testkit/gateway.ts';
 import { setUpMember, setUpOperator, setUpOwner, type Visitor } from '../../../testkit/pages.ts';
+import { newManagementKey } from '../../contract/store/management.ts';
 
 describe('the page of refused requests', () => {
   let test: TestGateway;
@@ -38,6 +39,18 @@ describe('the page of refused requests', () => {
     expect(await readPage())
       .to.contain('Only the latest 200 rows')
       .and.not.to.contain('code_200<');
+  });
+
+  it('names the management keys of an account', async () => {
+    const { id } = await test.account('0');
+    const visitor = await setUpOwner(test, id);
+    const key = newManagementKey({ account: id, name: 'Nightly sums', last4: 'zzz9' });
+    await test.store.management.addKey(key);
+    const hour = Date.now();
+    const refusal = { account: id, key: key.id, hour, code: 'no', count: 1, lastAt: hour, status: 403, message: 'No.' };
+    await test.store.refusals.add([refusal]);
+    const text = await read(visitor, '/account/calls/refused?lang=en');
+    expect(text).to.contain('Nightly sums').and.not.to.contain(key.id);
   });
 
   it('lists what a key was refused, with the message of the API and how often', async () => {

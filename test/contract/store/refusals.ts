@@ -41,6 +41,25 @@ export function refusalContract(context: StoreContext): void {
     expect(await list(account)).to.deep.equal([refusal(account, { count: 2, lastAt: HOUR + 9, message: '$code' })]);
   });
 
+  it('reads all page by page, and writes them as they are', async () => {
+    const { refusals } = context.store;
+    const account = newId('acc');
+    const rows = ['a', 'b', 'c'].map((code) => refusal(account, { code }));
+    await refusals.add(rows);
+    await refusals.put([]);
+    await refusals.put([refusal(account, { code: 'b', count: 7, message: 'Other.' })]);
+    const wanted = [rows[0], refusal(account, { code: 'b', count: 7, message: 'Other.' }), rows[2]];
+    const found: Refusal[] = [];
+    for (let after: Refusal | undefined; ; ) {
+      const page = await refusals.page({ limit: 2, ...(after && { after }) });
+      found.push(...page);
+      after = page.at(-1);
+      if (page.length < 2) break;
+    }
+    expect(found.filter((row) => row.account === account)).to.deep.equal(wanted);
+    expect(new Set(found.map((row) => JSON.stringify(row))).size).to.equal(found.length);
+  });
+
   it('counts what several processes add at once', async () => {
     const account = newId('acc');
     const stores = [context.store, await context.other()];
