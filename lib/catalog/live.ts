@@ -14,7 +14,7 @@ import { listModels } from './listing.ts';
 import { discard, type Loaded, type LoadSettings, listFresh, listOpened, load } from './load.ts';
 import { describeNotice, type LossNotice } from './loss.ts';
 import type { Opened } from './opened.ts';
-import type { PauseStore } from './pauses.ts';
+import type { PauseStore, UpstreamPauses } from './pauses.ts';
 import type { OpenPayment } from './payments.ts';
 import type { CatalogFile } from './schema.ts';
 import { loadSections } from './sections.ts';
@@ -112,9 +112,7 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
   await changes.markAsKnown();
   let remembered: Catalog['prices'] = (await history?.readPrices()) ?? new Map();
   let layer = await options.layer?.read();
-  let pauses = (await options.pauses?.read()) ?? new Map();
   let loaded = load(options, { sections, layer, pricesBefore: remembered });
-  let current = pauseUpstreams(loaded.catalog, loaded.file, pauses);
   /** Those of models that the current catalog lacks too: an edit may bring them back. */
   let pricesBefore = loaded.catalog.prices;
   let pollTimer: NodeJS.Timeout | undefined;
@@ -129,10 +127,12 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
   const oneAtATime = limitConcurrency(1);
   const oneReadAtATime = limitConcurrency(1);
   const reportFailure = createFailureReport(options.layer, log);
-  await recordRealMoneyUpstream(options, loaded).catch((error: unknown) => {
+  const atStart = recordRealMoneyUpstream(options, loaded).then(() => readPauses(loaded));
+  let pauses = await atStart.catch((error: unknown) => {
     discard(listOpened(loaded));
     throw error;
   });
+  let current = pauseUpstreams(loaded.catalog, loaded.file, pauses);
   await announce(loaded);
   if (pauses.size > 0) log.warn(PAUSED, { upstreams: [...pauses.keys()] });
 
@@ -185,7 +185,11 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
       isRead = true;
       next = load(options, { sections, layer, before, pricesBefore: joinPrices(pricesBefore, remembered) });
       await recordRealMoneyUpstream(options, next, before);
-      if (!closed) return next;
+      const read = await readPauses(next);
+      if (!closed) {
+        pauses = read;
+        return next;
+      }
     } catch (error) {
       // What a store refuses once, it may take later; a mistake in a file stays one.
       const isTriedAgain = next !== undefined || !isRead;
@@ -206,10 +210,17 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
       : undefined;
   }
 
+  async function readPauses({ file }: Loaded): Promise<UpstreamPauses> {
+    return (await options.pauses?.read(Object.keys(file.upstreams))) ?? new Map();
+  }
+
   /** A reload is not needed, so that a mistake in a file keeps no upstream going. */
   async function loadPauses(): Promise<void> {
-    const read = await options.pauses?.read();
-    if (!read || isDeepStrictEqual(read, pauses)) return;
+    const of = loaded;
+    const read = await readPauses(of);
+    // Another catalog may have other upstreams.
+    if (of !== loaded) return loadPauses();
+    if (isDeepStrictEqual(read, pauses)) return;
     pauses = read;
     current = pauseUpstreams(loaded.catalog, loaded.file, pauses);
     log.warn(PAUSED, { upstreams: [...pauses.keys()] });

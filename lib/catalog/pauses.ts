@@ -11,26 +11,23 @@ export interface UpstreamPause {
 /** By the name of the upstream. */
 export type UpstreamPauses = ReadonlyMap<string, UpstreamPause>;
 
-const SETTING = 'catalog/paused-upstreams';
+/** Each has a setting of its own: operators may pause several at the same moment, at different gateways. */
+const SETTING = 'catalog/paused-upstream/';
 
 export interface PauseStore {
-  read(): Promise<UpstreamPauses>;
+  /** Of those of these upstreams that are paused. */
+  read(upstreams: readonly string[]): Promise<UpstreamPauses>;
   /** Without a pause the upstream is resumed. */
   set(upstream: string, pause: UpstreamPause | undefined): Promise<void>;
 }
 
 export function createPauseStore(settings: Pick<SettingStore, 'get' | 'set'>): PauseStore {
-  const read = async () => {
-    const pauses: Readonly<Record<string, UpstreamPause>> = JSON.parse((await settings.get(SETTING)) ?? '{}');
-    return new Map(Object.entries(pauses));
-  };
   return {
-    read,
-    async set(upstream, pause) {
-      const pauses = await read();
-      if (pause) pauses.set(upstream, pause);
-      else pauses.delete(upstream);
-      await settings.set(SETTING, JSON.stringify(Object.fromEntries(pauses)));
+    async read(upstreams) {
+      const texts = await Promise.all(upstreams.map((name) => settings.get(SETTING + name)));
+      const pauses = upstreams.map((name, at): [string, string] => [name, texts[at] ?? '']);
+      return new Map(pauses.filter(([, text]) => text !== '').map(([name, text]) => [name, JSON.parse(text)]));
     },
+    set: (upstream, pause) => settings.set(SETTING + upstream, pause ? JSON.stringify(pause) : ''),
   };
 }

@@ -135,6 +135,18 @@ for (const kind of longer([SQLITE], STORES)) {
       await change('resume');
     });
 
+    it('stays paused when another one is paused or resumed at the same moment', async () => {
+      const elsewhere = createVisitor(other.url, { session: operator.cookies.get('session') ?? '' });
+      const second = '/admin/upstreams/second';
+      for (const word of ['pause', 'resume']) {
+        await Promise.all([change(word), elsewhere.submit(second, { change: word })]);
+        for (const path of [PATH, second]) {
+          const isPaused = (await operator.get(`${path}?lang=en`)).text.includes('is paused by');
+          expect(isPaused, `${word} ${path}`).to.equal(word === 'pause');
+        }
+      }
+    });
+
     it('leaves the gateway ready even if there is no other', async () => {
       const pause = (name: string) => operator.submit(`/admin/upstreams/${name}`, { change: 'pause' });
       await pause('first');
