@@ -98,7 +98,7 @@ describe('the pages of customers', () => {
   };
 
   it('show the price list of each customer', async () => {
-    expect(await text('/admin/accounts')).to.match(/<th[^>]*>Price list<\/th>.*<td[^>]*>partner<\/td>/);
+    expect(await text('/admin/accounts')).to.match(/<th[^>]*>Prices, limits<\/th>.*<td[^>]*>partner<\/td>/);
   });
 
   it('show the limits and the last call of each customer, and sort by the latter', async () => {
@@ -107,9 +107,13 @@ describe('the pages of customers', () => {
     const [key] = await test.store.keys.list(wallet);
     await test.store.keys.use([{ id: key?.id ?? '', count: 1, lastUsedAt: Date.UTC(2026, 0, 2, 9) }]);
     const english = await text('/admin/accounts?sort=last&lang=en');
-    expect(english).to.contain('30/min, 2 at once, addresses: 1').and.to.contain('<time datetime="2026-01-02T09:00:00');
+    expect(english)
+      .to.contain('>partner, 30/min, 2 at once, addresses: 1<')
+      .and.to.contain('<time datetime="2026-01-02T09:00:00');
     const russian = await text('/admin/accounts?sort=last&lang=ru');
-    expect(russian).to.contain('30/мин, 2 одновременно, адресов: 1').and.to.contain('>Последний запрос</th>');
+    expect(russian)
+      .to.contain('>partner, 30/мин, 2 одновременно, адресов: 1<')
+      .and.to.contain('>Последний запрос</th>');
     expect((await found('sort=last&lang=en'))[0]).to.equal(wallet);
     await test.store.accounts.setRequestLimits(wallet, undefined);
   });

@@ -46,12 +46,11 @@ const WORDS = defineWords({
     errors: 'Failed',
     calls: 'Calls',
     last: 'Last call',
-    limits: 'Limits',
+    terms: 'Prices, limits',
     perMinute: (count: string) => `${count}/min`,
     atOnce: (count: string) => `${count} at once`,
     addresses: (count: string) => `addresses: ${count}`,
     status: 'Status',
-    prices: 'Price list',
     active: 'active',
     suspended: 'suspended',
     none: 'No customers found.',
@@ -88,12 +87,11 @@ const WORDS = defineWords({
     errors: 'Ошибки',
     calls: 'Запросы',
     last: 'Последний запрос',
-    limits: 'Лимиты',
+    terms: 'Цены, лимиты',
     perMinute: (count: string) => `${count}/мин`,
     atOnce: (count: string) => `${count} одновременно`,
     addresses: (count: string) => `адресов: ${count}`,
     status: 'Статус',
-    prices: 'Прайс-лист',
     active: 'активен',
     suspended: 'приостановлен',
     none: 'Клиенты не найдены.',
@@ -167,8 +165,7 @@ async function customerTable(visit: UserVisit, customers: readonly Customer[]): 
       .sort()
       .join(', '),
     status === 'active' ? usual(words.active) : words[status],
-    priceList ?? '',
-    requests ? describeLimits(visit, requests) : '',
+    [...(priceList === undefined ? [] : [priceList]), ...describeLimits(visit, requests)].join(', '),
     usedAt === undefined ? '' : shortTime(visit, usedAt),
     format.rub(avail),
     orUsual(format.rub(sums.charged), sums.charged === 0n),
@@ -179,8 +176,8 @@ async function customerTable(visit: UserVisit, customers: readonly Customer[]): 
   const numbers = [words.spent, words.margin, words.errors, words.calls];
   const columns = [
     { title: words.name, narrow: 'main' },
-    ...[words.owners, words.status, words.prices].map((title) => ({ title })),
-    ...[words.limits, words.last].map((title) => ({ title, narrow: 'named' as const })),
+    ...[words.owners, words.status].map((title) => ({ title })),
+    ...[words.terms, words.last].map((title) => ({ title, narrow: 'named' as const })),
     { title: words.balance, number: true, narrow: 'sum' },
     ...numbers.map((title) => ({ title, number: true, narrow: 'named' as const })),
   ] as const;
@@ -188,12 +185,15 @@ async function customerTable(visit: UserVisit, customers: readonly Customer[]): 
   return html`${table(words.title, columns, rows)}${unpricedNote(visit, { unpriced })}`;
 }
 
-function describeLimits({ language, format }: UserVisit, { perMinute, atOnce, addresses }: RequestLimits): string {
+function describeLimits(
+  { language, format }: UserVisit,
+  { perMinute, atOnce, addresses }: RequestLimits = {},
+): readonly string[] {
   const words = WORDS[language];
   const parts = [
     perMinute !== undefined && words.perMinute(format.number(perMinute)),
     atOnce !== undefined && words.atOnce(format.number(atOnce)),
     addresses !== undefined && words.addresses(format.number(addresses.length)),
   ];
-  return parts.filter((part) => part !== false).join(', ');
+  return parts.filter((part) => part !== false);
 }
