@@ -1,5 +1,6 @@
 // The attempts of a call on the operator's page: what operators see of routes and costs, and owners do not.
 import { expect } from 'chai';
+import { foldUsage } from '../../lib/ledger/usage-fold.ts';
 import { SERVICE_OWNER } from '../../lib/money/operations.ts';
 import { ask, CHAT, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
@@ -61,6 +62,13 @@ describe("the attempts on the operator's page of a call", () => {
       /solid-vendor: their-model 1 vendor-7 answered \d+ ms \d+ ms( [\d,]+ tokens\/s)? ₽4\.00 \(reported\)/,
     );
     expect(text).to.match(/Retries 1 Cost ₽4\.00 Possible further cost ₽\d\S* Margin ₽7\.00/);
+  });
+
+  it('are the latest error of an upstream that failed once', async () => {
+    await foldUsage(test.store, account.id);
+    const page = async (name: string) => (await operator.get(`/admin/upstreams/${name}?lang=en`)).text;
+    expect(await page('shaky-vendor')).to.contain(`failed: 500 server, <a href="/admin/ledger?id=${id}">`);
+    expect(await page('solid-vendor')).to.not.contain('/admin/ledger?id=');
   });
 
   it('stand beside the price calculation that the owner sees, and how to give it back', async () => {
