@@ -23,7 +23,8 @@ function findAmong(folder: string, mutants: readonly Mutant[]): readonly Mutant[
   const rest = mutants.filter((mutant) => !named.includes(mutant));
   if (named.length > 0) return [...named, ...findAmong(folder, rest)];
   const [place = ''] = wrong;
-  const nearest = mutants.toSorted((a, b) => measureDistance(a.path, place) - measureDistance(b.path, place));
+  const measured = mutants.map((mutant) => ({ mutant, distance: measureDistance(mutant.path, place) }));
+  const nearest = measured.toSorted((a, b) => a.distance - b.distance).map(({ mutant }) => mutant);
   const guilty = nearest.find((mutant) => listWrongFiles(folder, [mutant]).length > 0);
   return guilty ? [guilty, ...findAmong(folder, mutants.toSpliced(mutants.indexOf(guilty), 1))] : [];
 }
