@@ -181,7 +181,7 @@ export function accountContract(context: StoreContext): void {
       await store.accounts.put([fresh, { ...fresh, id: there }, plain]);
       expect(await store.accounts.get(fresh.id)).to.deep.equal({ ...fresh, status: 'active' });
       expect(await store.accounts.get(plain.id)).to.deep.equal({ ...plain, status: 'active' });
-      expect(await store.accounts.get(there)).to.deep.include({ name: 'test', autoTopup: wish, priceList: 'partner' });
+      expect(await store.accounts.get(there)).to.deep.include({ name: 'Ёж', autoTopup: wish, priceList: 'partner' });
     }
     expect(await store.ledger.wallet(fresh.id)).to.deep.include({ avail: 0n, seq: 0, status: 'active' });
     expect((await store.ledger.wallet(there))?.avail).to.equal(1000n * RUB);
