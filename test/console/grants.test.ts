@@ -111,6 +111,9 @@ describe('the pages of grants', () => {
     for (const wrong of [...problems, ...more]) {
       expect((await operator.submit(path, { ...wish, ...wrong })).status, JSON.stringify(wrong)).to.equal(400);
     }
+    const form = (await operator.get(path)).text;
+    for (const name of ['promo', 'days'])
+      expect(form).to.not.match(new RegExp(`<input(?=[^>]*name="${name}")[^>]*required`));
     expect((await operator.submit(path, { ...wish, promo: '', days: '' })).status).to.equal(303);
     // Sent twice, a form without a code makes one.
     const twice = { ...hiddenFields((await operator.get(path)).text, path), ...wish, promo: '', reason: 'twice' };
