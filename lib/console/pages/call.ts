@@ -1,6 +1,6 @@
 // One call: its facts, its usage, and the calculation of its price to the last digit.
 
-import { callJson } from '../../manage/actions/charge.ts';
+import { ownerCallJson } from '../../manage/actions/charge.ts';
 import type { Attempt } from '../../money/attempt.ts';
 import type { Charge, Usage } from '../../money/decide.ts';
 import { parseGrantParts, sumParts } from '../../money/grants.ts';
@@ -166,7 +166,7 @@ export const call = page({
 ${attemptTable(visit, attempts)}
 ${priceCalculation(visit, charge)}
 ${foldAway(`${entriesTitle(visit)} (${format.number(entries.length)})`, entryTable(visit, entries))}
-${foldedJson(callJson(charge, entries))}</section>
+${foldedJson(ownerCallJson(charge, entries))}</section>
 <p><a href="${linkTo(visit, '/account/calls')}">${words.back}</a></p>`;
     return { title: words.title, body };
   },

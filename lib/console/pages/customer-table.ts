@@ -1,6 +1,6 @@
 // The list of customers for an operator: one search box, filters, and what each of them spent.
 import type { RequestLimits } from '../../money/request-limits.ts';
-import { field, filterBox, orUsual, select, shortTime, table, usual } from '../components.ts';
+import { field, filterBox, orUsual, select, shortTime, table } from '../components.ts';
 import {
   CUSTOMER_DAYS,
   CUSTOMER_FILTERS,
@@ -50,8 +50,6 @@ const WORDS = defineWords({
     perMinute: (count: string) => `${count}/min`,
     atOnce: (count: string) => `${count} at once`,
     addresses: (count: string) => `addresses: ${count}`,
-    status: 'Status',
-    active: 'active',
     suspended: 'suspended',
     none: 'No customers found.',
     found: (count: string) => `Found: ${count}`,
@@ -91,8 +89,6 @@ const WORDS = defineWords({
     perMinute: (count: string) => `${count}/мин`,
     atOnce: (count: string) => `${count} одновременно`,
     addresses: (count: string) => `адресов: ${count}`,
-    status: 'Статус',
-    active: 'активен',
     suspended: 'приостановлен',
     none: 'Клиенты не найдены.',
     found: (count: string) => `Найдено: ${count}`,
@@ -159,12 +155,11 @@ async function customerTable(visit: UserVisit, customers: readonly Customer[]): 
   const owners = await services.store.users.listOwnerEmails(customers.map(({ id }) => id));
   const emails = Map.groupBy(owners, ({ account }) => account);
   const rows = customers.map(({ id, name, status, priceList, requests, avail, sums, usedAt }) => [
-    html`<a href="/admin/accounts/${id}">${name}</a>`,
+    html`<a href="/admin/accounts/${id}">${name}</a>${status === 'suspended' && ` · ${words.suspended}`}`,
     (emails.get(id) ?? [])
       .map(({ email }) => email)
       .sort()
       .join(', '),
-    status === 'active' ? usual(words.active) : words[status],
     [...(priceList === undefined ? [] : [priceList]), ...describeLimits(visit, requests)].join(', '),
     usedAt === undefined ? '' : shortTime(visit, usedAt),
     format.rub(avail),
@@ -176,7 +171,7 @@ async function customerTable(visit: UserVisit, customers: readonly Customer[]): 
   const numbers = [words.spent, words.margin, words.errors, words.calls];
   const columns = [
     { title: words.name, narrow: 'main' },
-    ...[words.owners, words.status].map((title) => ({ title })),
+    { title: words.owners },
     ...[words.terms, words.last].map((title) => ({ title, narrow: 'named' as const })),
     { title: words.balance, number: true, narrow: 'sum' },
     ...numbers.map((title) => ({ title, number: true, narrow: 'named' as const })),

@@ -176,7 +176,11 @@ function toJson({ charge, entries, attempts, job }: Found) {
   return { ...facts, video: job && videoJson(job), attempts: attempts.map(attemptJson), entries: moved };
 }
 
-/** What an owner may see of a call: no upstreams. */
+/** What an owner may see of a call: no upstreams, and no name of a price list. */
+export function ownerCallJson(charge: Charge, entries: readonly Entry[]) {
+  return { ...callJson(charge, entries), price_list: undefined };
+}
+
 export function callJson(charge: Charge, entries: readonly Entry[]) {
   return {
     ...chargeJson(charge),
