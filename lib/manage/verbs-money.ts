@@ -17,6 +17,7 @@ import {
   timeField,
   withDefault,
 } from './input.ts';
+import { OPERATOR_FIELDS } from './operator-fields.ts';
 import { replies } from './reply-schemas.ts';
 import { defineVerb, type OfAccount, type Verb } from './verb.ts';
 
@@ -194,9 +195,6 @@ interface DisputeInput {
   readonly suspend?: boolean;
 }
 
-/** What calls cost and where they ran, what operators call the prices of an account, and files of the machine. */
-const OF_OPERATORS = ['attempts', 'price_list', 'upstream', 'archived'];
-
 const REPORT_VERBS: readonly Verb[] = [
   defineVerb({
     words: 'charge list',
@@ -204,7 +202,7 @@ const REPORT_VERBS: readonly Verb[] = [
     summary: 'List the calls of an account, newest first',
     input: { ...CHARGE_FILTER, limit: ROWS, before: textField('Only calls older than this one.') },
     reply: replies.charges,
-    hidden: OF_OPERATORS,
+    hidden: OPERATOR_FIELDS,
     run: ({ chargeActions }, session, { account, ...page }: OfAccount & ChargeFilter & { limit: number }) =>
       chargeActions.list(session, account, page),
   }),
@@ -215,7 +213,7 @@ const REPORT_VERBS: readonly Verb[] = [
     description: 'By the `x-request-id` of the reply, or the id of a video.',
     input: {},
     reply: replies.call,
-    hidden: OF_OPERATORS,
+    hidden: OPERATOR_FIELDS,
     run: ({ chargeActions }, session, { request, account }: { request: string; account?: string }) =>
       chargeActions.show(session, request, { account }),
   }),

@@ -13,6 +13,7 @@ import { TOKEN_NAMES } from '../../money/token-usage.ts';
 import type { ChargeFilter } from '../../store/ports/ledger.ts';
 import { type Answer, formatMoney, formatPairs, formatTable, toTime } from '../answer.ts';
 import { checkSpan } from '../arguments.ts';
+import { OPERATOR_FIELDS } from '../operator-fields.ts';
 import { findAccount, type Session } from '../session.ts';
 import { archivedNote } from './archived-note.ts';
 import { attemptJson, formatAttempts } from './attempt.ts';
@@ -176,9 +177,10 @@ function toJson({ charge, entries, attempts, job }: Found) {
   return { ...facts, video: job && videoJson(job), attempts: attempts.map(attemptJson), entries: moved };
 }
 
-/** What an owner may see of a call: no upstreams, and no name of a price list. */
+/** What an owner may see of a call. */
 export function ownerCallJson(charge: Charge, entries: readonly Entry[]) {
-  return { ...callJson(charge, entries), price_list: undefined };
+  const facts = Object.entries(callJson(charge, entries));
+  return Object.fromEntries(facts.filter(([name]) => !OPERATOR_FIELDS.includes(name)));
 }
 
 export function callJson(charge: Charge, entries: readonly Entry[]) {

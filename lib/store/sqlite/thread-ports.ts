@@ -55,6 +55,7 @@ export const SCANS: Partial<Calls> = {
   alerts: ['page'],
   idempotency: ['page'],
   management: ['replyPage'],
+  refusals: ['page'],
   file: ['backup'],
 };
 

@@ -32,7 +32,7 @@ describe('calls of the MongoDB store', () => {
 
   /** The arguments of every read; without an entry it has none. */
   const ARGUMENTS: { readonly [Name in PortName]?: Readonly<Record<string, readonly unknown[]>> } = {
-    refusals: { list: ['w', page] },
+    refusals: { list: ['w', page], page: [page] },
     ledger: {
       wallet: ['w'],
       charge: ['c'],
