@@ -62,7 +62,8 @@ function suite(kind: StoreKind): void {
     expect((await stage.order(service)).payUrl).to.equal(null);
   });
 
-  it('counts it as a failure if a provider is asked about one payment and tells of another', async () => {
+  /** Another gateway, and the failures that it counts. */
+  const openCounted = () => {
     const failures: string[] = [];
     const counts = {
       onOrder() {},
@@ -70,7 +71,11 @@ function suite(kind: StoreKind): void {
       onWebhook() {},
       onFailure: (...told: string[]) => void failures.push(...told),
     };
-    const { payments } = stage.service('own_2', stage.store, counts);
+    return { ...stage.service('own_2', stage.store, counts), failures };
+  };
+
+  it('counts it as a failure if a provider is asked about one payment and tells of another', async () => {
+    const { payments, failures } = openCounted();
     const { id, ref } = await stage.order(service);
     const other = await stage.order(service);
     stage.bank.payments.set(ref ?? '', { ...stage.bank.pay(other.id), order: id });
@@ -82,14 +87,7 @@ function suite(kind: StoreKind): void {
   });
 
   it('counts it as a failure if a provider begins an order as the payment of another', async () => {
-    const failures: string[] = [];
-    const counts = {
-      onOrder() {},
-      onCredit() {},
-      onWebhook() {},
-      onFailure: (...told: string[]) => void failures.push(...told),
-    };
-    const { payments } = stage.service('own_2', stage.store, counts);
+    const { payments, failures } = openCounted();
     const { ref } = await stage.order(service);
     const open = payments.providers()[0]?.provider as PaymentProvider;
     const start = open.start;
