@@ -1,4 +1,4 @@
-// The account's pictures and videos of the last day, for those who see all of its calls: nobody knows whose key made which.
+// The account's images and videos of the last day, for those who see all of its calls: nobody knows whose key made which.
 import { DAY_MS } from '../../base/durations.ts';
 import type { StoredMedia } from '../../store/ports/media.ts';
 import { shortTime } from '../components.ts';
