@@ -127,7 +127,7 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
   const oneAtATime = limitConcurrency(1);
   const oneReadAtATime = limitConcurrency(1);
   const reportFailure = createFailureReport(options.layer, log);
-  const atStart = recordRealMoneyUpstream(options, loaded).then(() => readPauses(loaded));
+  const atStart = recordRealMoneyUpstream(options, loaded).then(readPauses);
   let pauses = await atStart.catch((error: unknown) => {
     discard(listOpened(loaded));
     throw error;
@@ -185,11 +185,7 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
       isRead = true;
       next = load(options, { sections, layer, before, pricesBefore: joinPrices(pricesBefore, remembered) });
       await recordRealMoneyUpstream(options, next, before);
-      const read = await readPauses(next);
-      if (!closed) {
-        pauses = read;
-        return next;
-      }
+      if (!closed) return next;
     } catch (error) {
       // What a store refuses once, it may take later; a mistake in a file stays one.
       const isTriedAgain = next !== undefined || !isRead;
@@ -210,16 +206,13 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
       : undefined;
   }
 
-  async function readPauses({ file }: Loaded): Promise<UpstreamPauses> {
-    return (await options.pauses?.read(Object.keys(file.upstreams))) ?? new Map();
+  async function readPauses(): Promise<UpstreamPauses> {
+    return (await options.pauses?.read()) ?? new Map();
   }
 
   /** A reload is not needed, so that a mistake in a file keeps no upstream going. */
   async function loadPauses(): Promise<void> {
-    const of = loaded;
-    const read = await readPauses(of);
-    // Another catalog may have other upstreams.
-    if (of !== loaded) return loadPauses();
+    const read = await readPauses();
     if (isDeepStrictEqual(read, pauses)) return;
     pauses = read;
     current = pauseUpstreams(loaded.catalog, loaded.file, pauses);

@@ -15,18 +15,16 @@ export type UpstreamPauses = ReadonlyMap<string, UpstreamPause>;
 const SETTING = 'catalog/paused-upstream/';
 
 export interface PauseStore {
-  /** Of those of these upstreams that are paused. */
-  read(upstreams: readonly string[]): Promise<UpstreamPauses>;
+  read(): Promise<UpstreamPauses>;
   /** Without a pause the upstream is resumed. */
   set(upstream: string, pause: UpstreamPause | undefined): Promise<void>;
 }
 
-export function createPauseStore(settings: Pick<SettingStore, 'get' | 'set'>): PauseStore {
+export function createPauseStore(settings: Pick<SettingStore, 'list' | 'set'>): PauseStore {
   return {
-    async read(upstreams) {
-      const texts = await Promise.all(upstreams.map((name) => settings.get(SETTING + name)));
-      const pauses = upstreams.map((name, at): [string, string] => [name, texts[at] ?? '']);
-      return new Map(pauses.filter(([, text]) => text !== '').map(([name, text]) => [name, JSON.parse(text)]));
+    async read() {
+      const paused = (await settings.list(SETTING)).filter(({ value }) => value !== '');
+      return new Map(paused.map(({ name, value }) => [name.slice(SETTING.length), JSON.parse(value)]));
     },
     set: (upstream, pause) => settings.set(SETTING + upstream, pause ? JSON.stringify(pause) : ''),
   };

@@ -11,8 +11,9 @@ export function settingStore({ db }: Connection): SettingStore {
     async get(name) {
       return (await read((signal) => settings.findOne({ _id: name }, { signal })))?.value;
     },
-    async list() {
-      const rows = await read((signal) => settings.find({}, { signal }).sort({ _id: 1 }).toArray());
+    async list(prefix = '') {
+      const filter = { _id: { $gte: prefix, $lt: `${prefix}\u{10ffff}` } };
+      const rows = await read((signal) => settings.find(filter, { signal }).sort({ _id: 1 }).toArray());
       return rows.map((row) => ({ name: row._id, value: row.value }));
     },
     async replace(name, { before, after }) {

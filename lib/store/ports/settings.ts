@@ -14,6 +14,6 @@ export interface SettingStore {
    * now `after`.
    */
   replace(name: string, value: { readonly before: string | undefined; readonly after: string }): Promise<boolean>;
-  /** All settings, in order of name. */
-  list(): Promise<readonly Setting[]>;
+  /** All settings, or those whose names begin so, in order of name. */
+  list(prefix?: string): Promise<readonly Setting[]>;
 }

@@ -25,9 +25,12 @@ export function settingWrites({ db, write }: Connection): PortWrites<'settings'>
 
 export function settingReads(db: DatabaseSync): PortReads<'settings'> {
   const get = db.prepare('SELECT value FROM settings WHERE name = ?');
-  const all = db.prepare('SELECT name, value FROM settings ORDER BY name');
+  const all = db.prepare(
+    'SELECT name, value FROM settings WHERE name >= ?1 AND name < ?1 || char(0x10ffff) ORDER BY name',
+  );
   return {
     get: (name: string): string | undefined => get.get(name)?.value as string | undefined,
-    list: (): Setting[] => all.all().map((row) => ({ name: row.name as string, value: row.value as string })),
+    list: (prefix = ''): Setting[] =>
+      all.all(prefix).map((row) => ({ name: row.name as string, value: row.value as string })),
   };
 }

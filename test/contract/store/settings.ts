@@ -14,6 +14,15 @@ export function settingContract(context: StoreContext): void {
     expect(await settings.get(other)).to.equal(undefined);
   });
 
+  it('lists those whose names begin alike, in order of name', async () => {
+    const { settings } = context.store;
+    const prefix = `${newId('name')}/`;
+    for (const name of [`${prefix}b`, `${prefix}a`, `${prefix}я`, prefix.slice(0, -1)]) await settings.set(name, name);
+    const listed = (await settings.list(prefix)).map(({ name }) => name);
+    expect(listed).to.deep.equal([`${prefix}a`, `${prefix}b`, `${prefix}я`]);
+    expect((await settings.list()).map(({ name }) => name)).to.include.members([...listed, prefix.slice(0, -1)]);
+  });
+
   it('replaces a value only if it is still the one that was read', async () => {
     const { settings } = context.store;
     const name = newId('name');
