@@ -24,6 +24,8 @@ export interface TelegramServer {
   readonly asked: Readonly<Record<string, number>>;
   /** Somebody writes to the bot; `from` replaces parts of the sender. */
   write(chat: number, text: string, from?: object): void;
+  /** Any other message arrives. */
+  arrive(message: object): void;
   /** Messages to these chats are refused from now on. */
   block(...chats: readonly number[]): void;
   /** The next messages are refused until so many seconds have passed. */
@@ -113,8 +115,11 @@ export async function startTelegram(): Promise<TelegramServer> {
     isDown: false,
     write(chat, text, from = {}) {
       const sender = { id: chat, is_bot: false, first_name: 'Anna', username: 'anna', language_code: 'en', ...from };
+      telegram.arrive({ chat: { id: chat, type: 'private' }, from: sender, text });
+    },
+    arrive(message) {
       nextId += 1;
-      updates.push({ update_id: nextId, message: { chat: { id: chat, type: 'private' }, from: sender, text } });
+      updates.push({ update_id: nextId, message });
       listener?.wake();
     },
     block: (...chats) => chats.forEach((chat) => void blocked.add(chat)),

@@ -29,11 +29,10 @@ export function multiply(...factors: readonly Decimal[]): Decimal {
   return factors.reduce((one, other) => ({ units: one.units * other.units, scale: one.scale + other.scale }));
 }
 
-/** Rounds to a whole number, half away from zero. */
+/** Rounds to a whole number, half away from zero; the divisor is above zero. */
 function divideRounded(dividend: bigint, divisor: bigint): bigint {
-  const isNegative = dividend < 0n !== divisor < 0n;
-  const [top, bottom] = [dividend < 0n ? -dividend : dividend, divisor < 0n ? -divisor : divisor];
-  const rounded = (2n * top + bottom) / (2n * bottom);
+  const isNegative = dividend < 0n;
+  const rounded = (2n * (isNegative ? -dividend : dividend) + divisor) / (2n * divisor);
   return isNegative ? -rounded : rounded;
 }
 

@@ -1,6 +1,15 @@
 // What operators are alerted of: each once, and again when it is new.
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
-import { watchDisk, watchKeys, watchLedger, watchOutages, watchReviews } from '../../lib/alerts/service.ts';
+import {
+  createServiceWatches,
+  watchDisk,
+  watchKeys,
+  watchLedger,
+  watchOutages,
+  watchReviews,
+} from '../../lib/alerts/service.ts';
 import type { AlarmMark, Watch } from '../../lib/alerts/watch.ts';
 import type { UpstreamFaultKind } from '../../lib/upstream/contract/fault.ts';
 
@@ -156,5 +165,36 @@ describe('alerts of operators', () => {
       'rearm',
       '1 b',
     ]);
+  });
+
+  it('count as many as are looked at, and more than that as such', () => {
+    const ids = (count: number) => [watchReviews(Array.from({ length: count }, (_, at) => `p${at}`))];
+    expect([ids(49), ids(50)].map((watch) => follow([watch]).join())).to.deep.equal(['49 p0', '50+ p0']);
+  });
+
+  it('come of what the store says: payments every two minutes, and folders that can be read', async () => {
+    let now = Date.parse('2026-11-30T23:00:00Z');
+    const asked: object[] = [];
+    const store = {
+      settings: { get: async () => JSON.stringify({ at: now, problems: 1, drift: '0' }) },
+      payments: { list: async (query: object) => [{ id: `p${asked.push(query)}` }] },
+    } as unknown as Parameters<typeof createServiceWatches>[0]['store'];
+    const config = { databaseUrl: `sqlite:${join(tmpdir(), 'a.db')}`, dataDir: join(tmpdir(), 'no-such-folder') };
+    const keys = { keys: 2, auth: 1, quota: 0 };
+    const outages = [{ models: ['m'], kind: 'server' as const, openMs: 600_000, failedMs: 600_000 }];
+    const upstreams = () => [{ upstream: 'main', keys, outages }];
+    const look = createServiceWatches({ store, config, upstreams, now: () => now });
+    const first = (await look()).map(({ subject }) => subject);
+    const disk = `disk.low:${hostname()}:${tmpdir()}`;
+    const others = ['upstream.key_refused:main', 'upstream.failing:main', 'ledger.wrong', disk];
+    expect(first).to.deep.equal([...others, 'payments.review']);
+    now += 119_999;
+    expect((await look()).map(({ subject }) => subject)).to.deep.equal(others);
+    now += 1;
+    const last = await look();
+    expect(follow([last.slice(-1)])).to.deep.equal(['1 p2']);
+    expect(asked).to.deep.equal(Array(2).fill({ phases: ['review'], limit: 50 }));
+    const [refused] = last;
+    expect(refused?.decide({ day: '2026-11-30' })).to.deep.equal({ kind: 'stay' });
   });
 });

@@ -61,6 +61,23 @@ describe('the client of the Telegram bot', () => {
     expect(await bot.listen(next, 0, signal)).to.deep.equal({ messages: [], next });
   });
 
+  it('hears only texts in private chats, whoever they are from', async () => {
+    const bot = open();
+    const chat = { id: 7, type: 'private' };
+    telegram.arrive({ chat: { id: -1, type: 'group' }, text: 'in a group', from: { first_name: 'Anna' } });
+    telegram.arrive({ chat, from: { first_name: 'Anna' } });
+    telegram.arrive({ chat, text: 'a', from: { username: 'anna' } });
+    telegram.arrive({ chat, text: 'b' });
+    telegram.arrive({ chat, text: 'c', from: { first_name: 'x'.repeat(101) } });
+    const { messages, next } = await bot.listen(undefined, 0, signal);
+    expect(messages.map(({ name, text }) => [name, text])).to.deep.equal([
+      ['@anna', 'a'],
+      ['', 'b'],
+      ['x'.repeat(100), 'c'],
+    ]);
+    await bot.listen(next, 0, signal);
+  });
+
   it('stops listening at once when it is told to', async () => {
     const ending = new AbortController();
     const hearing = rejection(open().listen(undefined, 30, ending.signal));

@@ -132,6 +132,12 @@ describe('the store of another gateway', () => {
       ['2', 250_000n, ['gpt-4o', 'deepseek-chat'], ['10.0.0.0/8', '1.2.3.4']],
     ]);
     expect(source.channels[0]?.keys).to.deep.equal(['sk-one', 'sk-two']);
+    const json = await read(
+      'new-api',
+      makeDatabase(NEW_API.replace('sk-one\nsk-two', ' {"a":\n1}').replace('{"gpt-4o":"up-4o"}', 'null')),
+    );
+    expect(json.channels[0]?.keys).to.deep.equal(['{"a":\n1}']);
+    expect(json.channels[0]?.mapping.size).to.equal(0);
     const leftOut = source.leftOut.map(({ what, count }) => `${count} ${what}`);
     expect(leftOut).to.include.members(['1 second factors', '1 groups of keys', '1 channels with further settings']);
   });
@@ -278,6 +284,17 @@ describe('the store of another gateway', () => {
     expect(await refusal('new-api', old)).to.include('the table tokens lacks expired_time: update new-api');
     const wrong = makeDatabase(NEW_API.replace('600000', "'12.5'"));
     expect(await refusal('new-api', wrong)).to.include('the user 1: quota is not a whole number: "12.5"');
+    for (const id of ["'0'", "'x'", "'1.5'"]) {
+      const unnamed = makeDatabase(
+        NEW_API.replace('INSERT INTO channels VALUES (7', `INSERT INTO channels VALUES (${id}`).replace(
+          'channels` (`id` integer',
+          'channels` (`id` text',
+        ),
+      );
+      expect(await refusal('new-api', unnamed)).to.include(`a channel: id is not an id: ${id.replaceAll("'", '"')}`);
+    }
+    const list = makeDatabase(NEW_API.replace('{"gpt-4o":"up-4o"}', '["up-4o"]'));
+    expect(await refusal('new-api', list)).to.include('the channel 7: model_mapping is not a JSON object');
     const path = makeDatabase(NEW_API);
     writeFileSync(path, readFileSync(path).fill(0xff, 100, 4000));
     expect(await refusal('new-api', path)).to.include('the SQLite database cannot be read');

@@ -185,6 +185,49 @@ describe('SQL dumps', () => {
     expect(rows(`${dump}INSERT INTO users VALUES ('a\\', true, false);\n`)).to.deep.equal([['a\\', '1', '0']]);
   });
 
+  it('with other spellings of values are read', () => {
+    for (const [written, value] of [
+      ["x'6869'", 'hi'],
+      ["b'101'", '5'],
+      ["n'a'", 'a'],
+      ["_latin1 'a'", 'a'],
+      ['-12', '-12'],
+      ['+.5', '+.5'],
+      ['FALSE', '0'],
+      ["replace('abab','b','$&')", 'a$&a$&'],
+      ["replace('ab','','x')", 'ab'],
+      ['char(65)', 'A'],
+      [String.raw`unistr('\+01f600\\u0041')`, String.raw`😀\u0041`],
+      [String.raw`unistr('\u0041')`, 'A'],
+    ]) {
+      const dump = `PRAGMA a;\nCREATE TABLE users (a text);\nINSERT INTO users VALUES (${written});\n`;
+      expect(rows(dump), written).to.deep.equal([[value]]);
+    }
+  });
+
+  it('with expressions that no dump has are refused', () => {
+    for (const value of [
+      "'a' || 'b'",
+      "'a' 'b'",
+      "z'61'",
+      "char(65) 'a'",
+      'char(65',
+      "replace('a' 'b')",
+      "f('a')",
+      'now',
+    ])
+      expect(
+        () => rows(`PRAGMA a;\nCREATE TABLE users (a text);\nINSERT INTO users VALUES (${value});\n`),
+        value,
+      ).to.throw(/has a value that cannot be read|it ends in the middle/);
+  });
+
+  it('of PostgreSQL have what is escaped in the lines of a COPY', () => {
+    const dump = 'SET a = pg_catalog;\nCREATE TABLE users (a text, b text);\nCOPY users (a, b) FROM stdin;\n';
+    const line = String.raw`\b\f\n\r\t\v\\\x41\x4a\101\60\q` + '\t' + String.raw`\\N`;
+    expect(rows(`${dump}${line}\n\\.\n`)).to.deep.equal([['\b\f\n\r\t\v\\AJA0q', '\\N']]);
+  });
+
   it('with a quote in the name of a column are read, in pieces of any size', () => {
     const dump = `PRAGMA a;\nCREATE TABLE "users" ("a""b" text, \`c\`\`\` text);\nINSERT INTO users VALUES('one','two');\n`;
     for (let size = 1; size <= dump.length; size += 1) {

@@ -64,12 +64,7 @@ export async function checkDisk(config: Config): Promise<readonly Finding[]> {
 async function checkFolder(folder: string): Promise<Finding> {
   const name = `disk of ${folder}`;
   try {
-    const bytes = await readFreeBytes(folder);
-    const detail = `${(bytes / 1024 ** 3).toFixed(1)} GiB free`;
-    if (bytes < NOTHING_BYTES) return failed(name, detail, 'Make room now: a store that cannot write takes no calls.');
-    return bytes < LITTLE_BYTES
-      ? warning(name, detail, 'Make room: archive old calls, move backups away.')
-      : ok(name, detail);
+    return checkRoom(name, await readFreeBytes(folder));
   } catch (error) {
     return failed(
       name,
@@ -77,6 +72,14 @@ async function checkFolder(folder: string): Promise<Finding> {
       'Create it, writable for the service.',
     );
   }
+}
+
+export function checkRoom(name: string, bytes: number): Finding {
+  const detail = `${(bytes / 1024 ** 3).toFixed(1)} GiB free`;
+  if (bytes < NOTHING_BYTES) return failed(name, detail, 'Make room now: a store that cannot write takes no calls.');
+  return bytes < LITTLE_BYTES
+    ? warning(name, detail, 'Make room: archive old calls, move backups away.')
+    : ok(name, detail);
 }
 
 /** Codes of authenticator apps are valid for 30 s. */

@@ -1,6 +1,7 @@
 // What `tollgate doctor` finds in a real installation: a gateway, its store, an upstream and a mail server on loopback.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createAccounts } from '../../../lib/accounts/accounts.ts';
@@ -181,5 +182,23 @@ describe('doctor', () => {
     ]) {
       expect(text).to.not.include(secret);
     }
+  });
+
+  it('adds the metrics of a running gateway to a bundle, and says what it could not read', async () => {
+    const build = async (env: Readonly<Record<string, string>>) => JSON.parse(await buildBundle(configure(env)));
+    const metrics = createServer((_, response) => response.end('tollgate_up 1')).listen(0, '127.0.0.1');
+    await new Promise((resolve) => metrics.once('listening', resolve));
+    const METRICS_PORT = String((metrics.address() as AddressInfo).port);
+    try {
+      const bundle = await build({ METRICS_HOST: '0.0.0.0', METRICS_PORT, CATALOG_DIR: join(gateway.folder, 'none') });
+      expect(bundle.metrics).to.equal('tollgate_up 1');
+      expect(Object.keys(bundle.catalog)).to.deep.equal(['problem']);
+    } finally {
+      metrics.close();
+    }
+    expect((await build({ METRICS_PORT })).metrics).to.include('ECONNREFUSED');
+    const { metrics: none, machine } = await build({});
+    expect(none).to.equal(null);
+    expect(machine.memory_mb).to.be.closeTo(totalmem() / 1024 ** 2, 1);
   });
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { readConfig } from '../../../lib/config.ts';
-import { checkClock, checkDisk, checkSettings } from '../../../lib/manage/doctor/machine.ts';
+import { checkClock, checkDisk, checkRoom, checkSettings } from '../../../lib/manage/doctor/machine.ts';
 import { readFreeBytes } from '../../../lib/store/free-space.ts';
 
 const NO_TLS = 'is not encrypted';
@@ -84,6 +84,16 @@ describe('the doctor’s look at a machine', () => {
     expect(look(100_000, 9000, 20_000)).to.equal('failed: differs by 20 s from others');
     expect([look(0, 20_000), look(0, 0, 20_000, 20_000)].map((said) => said.slice(0, 6))).to.deep.equal([
       'failed',
+      'failed',
+    ]);
+  });
+
+  it('warns below two GiB of room, and fails below 200 MiB', () => {
+    const look = (mib: number) => checkRoom('disk', mib * 1024 ** 2);
+    expect(look(2048)).to.deep.equal({ name: 'disk', state: 'ok', detail: '2.0 GiB free' });
+    expect([look(2047), look(200), look(199)].map(({ state }) => state)).to.deep.equal([
+      'warning',
+      'warning',
       'failed',
     ]);
   });
