@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { until } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
-import { setUpMember, setUpOwner } from '../../testkit/pages.ts';
+import { formFields, setUpMember, setUpOwner } from '../../testkit/pages.ts';
 import { type MailServer, startMailServer } from '../../testkit/smtp.ts';
 import { answerWith, isSigned, type Receiver, startReceiver } from '../../testkit/webhook.ts';
 
@@ -84,6 +84,25 @@ describe('the page of alerts', () => {
     const { text, json } = await owner.get('/account/settings/export');
     expect(text).not.to.match(SECRET);
     expect(json.alerts).to.deep.equal({ balance_below: '1000000', budgets: false, webhook_url: `${hook()}/2` });
+  });
+
+  it('changes only what was changed in a form, which another owner may have opened before', async () => {
+    const owner = await comeIn();
+    const open = async () => formFields((await owner.get(PATH)).text, PATH);
+    const [mine, theirs] = [await open(), await open()];
+    const [secret] = SECRET.exec((await owner.post(PATH, { ...theirs, webhook: hook(), budgets: '' })).text) ?? [];
+    // Refused once, and then as it is shown again.
+    const refused = await owner.post(PATH, { ...mine, threshold: 'x' });
+    expect(refused.status).to.equal(400);
+    const again = { ...formFields(refused.text, PATH), threshold: '500' };
+    expect((await owner.post(PATH, again)).status).to.equal(303);
+    expect(await test.store.alerts.get(owner.account)).to.deep.include({
+      balanceBelow: 500_000_000n,
+      budgets: false,
+      webhook: { url: hook(), secret },
+    });
+    expect((await owner.post(PATH, { ...(await open()), webhook: '' })).status).to.equal(303);
+    expect((await test.store.alerts.get(owner.account))?.webhook).to.equal(null);
   });
 
   it('warns on every page of an account whose balance is below the threshold, but nobody who sees no money', async () => {

@@ -1,7 +1,7 @@
 // Grants and promo codes on pages: an operator gives, makes and ends them; an owner sees them and types codes in.
 import { expect } from 'chai';
 import { createPromo } from '../../lib/accounts/promos.ts';
-import { hiddenFields, type Visitor } from '../../testkit/pages.ts';
+import { hiddenFields, unescapeHtml, type Visitor } from '../../testkit/pages.ts';
 import { applied, grant, problemsOf, RUB } from '../contract/store/context.ts';
 import { openPages, type Pages } from './stage.ts';
 
@@ -74,6 +74,19 @@ describe('the pages of grants', () => {
     expect(plain((await owner.get(WALLET)).text)).to.contain('Every month you get ₽12.50 (for staff).');
     expect((await operator.submit(path, { ...wish, amount: '' })).status).to.equal(303);
     expect(plain((await owner.get(WALLET)).text)).not.to.contain('Every month');
+  });
+
+  it('change only what was changed in the form of the monthly bonus, which others may have opened before', async () => {
+    const owner = await pages.owner();
+    const path = `/admin/accounts/${owner.account}`;
+    await operator.submit(path, { change: 'grant_monthly', amount: '12', reason: 'for staff' });
+    const shown = JSON.stringify({ amount: '12.00', reason: 'for staff' });
+    expect(unescapeHtml((await operator.get(path)).text)).to.contain(`name="shown" value="${shown}"`);
+    const mine = { change: 'grant_monthly', amount: '12.00', reason: 'for staff', shown };
+    expect((await operator.submit(path, { ...mine, amount: '50' })).status).to.equal(303);
+    expect((await operator.submit(path, { ...mine, reason: 'for students' })).status).to.equal(303);
+    const account = await pages.faults.real.accounts.get(owner.account);
+    expect(account?.allowance).to.deep.equal({ amount: 50n * RUB, reason: 'for students' });
   });
 
   it('say that a bonus waits for the first payment, unless it opens the wallet', async () => {

@@ -1,8 +1,9 @@
 // Papers for companies on pages: an operator enters the seller, an owner the company and orders invoices.
 import { expect } from 'chai';
 import { formatDay } from '../../lib/money/days.ts';
+import { readBuyer, readSeller, saveSeller } from '../../lib/payments/papers/details.ts';
 import { setUpMember, unescapeHtml, type Visitor } from '../../testkit/pages.ts';
-import { BUYER_FORM, SELLER_FORM } from '../../testkit/papers.ts';
+import { BUYER, BUYER_FORM, SELLER, SELLER_FORM } from '../../testkit/papers.ts';
 import { applied, newId, RUB, reserve, settle, topup } from '../contract/store/context.ts';
 import { openPages, type Pages } from './stage.ts';
 
@@ -52,6 +53,33 @@ describe('the pages of papers for companies', () => {
     expect(await read(operator, '/admin/papers?lang=ru')).to.contain('40702810938000000001');
     await operator.get('/admin/papers?lang=en');
     expect(await read(owner, '/account/wallet')).to.contain(PAPERS);
+  });
+
+  it('change only the details that were changed in a form, which others may have opened before', async () => {
+    const { real } = pages.faults;
+    const owner = await pages.owner();
+    await saveSeller(real, SELLER);
+    await owner.submit(PAPERS, { ...BUYER_FORM, change: 'details' });
+    const forms = [
+      { visitor: operator, path: '/admin/papers', filled: SELLER_FORM },
+      { visitor: owner, path: PAPERS, filled: { ...BUYER_FORM, change: 'details' } },
+    ];
+    const readHidden = (page: string) => {
+      const found = page.matchAll(/<input type="hidden" name="(csrf|shown)" value="([^"]*)"/g);
+      return Object.fromEntries([...found].map(([, name, value = '']) => [name, unescapeHtml(value)]));
+    };
+    for (const { visitor, path, filled } of forms) {
+      const mine = { ...filled, ...readHidden((await visitor.get(path)).text) };
+      expect((await visitor.post(path, { ...mine, name: 'ООО «Новое»' })).status).to.equal(303);
+      const refused = await visitor.post(path, { ...mine, address: '' });
+      expect(refused.status).to.equal(400);
+      const again = { ...mine, ...readHidden(refused.text), address: 'г. Тула, ул. Мира, д. 1' };
+      expect((await visitor.post(path, again)).status).to.equal(303);
+    }
+    const changed = { name: 'ООО «Новое»', address: 'г. Тула, ул. Мира, д. 1' };
+    expect(await readSeller(real)).to.deep.equal({ ...SELLER, ...changed });
+    expect(await readBuyer(real, owner.account)).to.deep.equal({ ...BUYER, ...changed });
+    await saveSeller(real, SELLER);
   });
 
   it('mark the wallet in the menu, like statements; connecting marks the keys', async () => {

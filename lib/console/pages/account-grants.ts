@@ -15,6 +15,7 @@ import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import type { Redirect } from '../page.ts';
 import { isRefused, typedFields } from '../refused-form.ts';
+import { reopenForm, shownField } from '../shown-values.ts';
 import type { UserVisit } from '../visit.ts';
 import { grantTable } from '../wallet/bonuses.ts';
 
@@ -116,15 +117,20 @@ ${monthlyForm(visit, account)}`;
 function monthlyForm(visit: UserVisit, { id, allowance }: Account): Html {
   const words = WORDS[visit.language];
   const typed = typedFields(visit, { change: 'grant_monthly' });
-  const amount = allowance ? visit.format.rubTyped(allowance.amount) : '';
-  const fields = html`<input type="hidden" name="change" value="grant_monthly">
-${field({ ...typed('amount', amount), id: 'monthly-amount', label: words.amount, inputmode: 'decimal', hint: words.monthlyHint, optional: true })}
-${field({ ...typed('reason', allowance?.reason ?? ''), id: 'monthly-reason', label: words.reason, hint: words.reasonHint, optional: true })}
+  const shown = showAllowance(visit, allowance);
+  const refused = isRefused(visit, { change: 'grant_monthly' }) ? visit.refused?.sent : undefined;
+  const fields = html`<input type="hidden" name="change" value="grant_monthly">${shownField(shown, refused)}
+${field({ ...typed('amount', shown.amount), id: 'monthly-amount', label: words.amount, inputmode: 'decimal', hint: words.monthlyHint, optional: true })}
+${field({ ...typed('reason', shown.reason), id: 'monthly-reason', label: words.reason, hint: words.reasonHint, optional: true })}
 ${codeField(visit, 'monthly')}`;
   const now = allowance && html`<p>${words.monthlyNow(visit.format.rub(allowance.amount), allowance.reason)}</p>`;
   const monthly = form(visit, { action: `/admin/accounts/${id}`, button: words.monthlyButton, fields });
   return html`${now}
-${foldAway(words.monthly, monthly, isRefused(visit, { change: 'grant_monthly' }))}`;
+${foldAway(words.monthly, monthly, refused !== undefined)}`;
+}
+
+function showAllowance({ format }: UserVisit, allowance: Account['allowance']) {
+  return { amount: allowance ? format.rubTyped(allowance.amount) : '', reason: allowance?.reason ?? '' };
 }
 
 const GRANT_ID = /^grant_[0-9a-f]{24}$/;
@@ -154,11 +160,16 @@ export async function giveByForm(visit: UserVisit, { id: wallet }: Account, sent
   return { to: `/admin/accounts/${wallet}?done=done` };
 }
 
-export async function changeMonthlyByForm(visit: UserVisit, { id: wallet }: Account, sent: Form): Promise<Given> {
+export async function changeMonthlyByForm(
+  visit: UserVisit,
+  { id: wallet, allowance: before }: Account,
+  sent: Form,
+): Promise<Given> {
   const { services, language } = visit;
   const { store } = services;
   const words = WORDS[language];
-  const [text, reason] = [sent.text('amount'), sent.text('reason')];
+  const wish = reopenForm(sent, showAllowance(visit, before));
+  const [text, reason] = [wish.text('amount'), wish.text('reason')];
   const amount = text === '' ? undefined : readRub(text, visit.language);
   if (text !== '' && amount === undefined) return { text: words.badAmount, field: 'amount' };
   if (amount !== undefined && !isLine(reason)) return { text: words.badText, field: 'reason' };

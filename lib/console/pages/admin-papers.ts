@@ -1,6 +1,13 @@
 // Papers for an operator: the details of the seller, which switch invoices on, and the invoices that wait for their money.
 import { DEFAULT_ZONE } from '../../money/key-limits.ts';
-import { checkSeller, readSeller, SELLER_FIELDS, type SellerField, saveSeller } from '../../payments/papers/details.ts';
+import {
+  checkSeller,
+  readSeller,
+  SELLER_FIELDS,
+  type Seller,
+  type SellerField,
+  saveSeller,
+} from '../../payments/papers/details.ts';
 import { readInvoiceRow } from '../../payments/papers/invoices.ts';
 import { audit } from '../audit.ts';
 import { codeField } from '../code-field.ts';
@@ -10,6 +17,7 @@ import { defineWords, findWord } from '../language.ts';
 import { type Page, page } from '../page.ts';
 import { type FormState, readTyped, sellerFields, toTyped } from '../papers/details-form.ts';
 import { invoiceTable } from '../papers/invoice-list.ts';
+import { reopenForm, shownField } from '../shown-values.ts';
 import type { UserVisit } from '../visit.ts';
 
 const WORDS = defineWords({
@@ -47,14 +55,21 @@ export const adminPapers = page({
   who: 'operator',
   get: (visit) => papersPage(visit),
   async post(visit, sent) {
-    const typed = readTyped(sent, SELLER_FIELDS);
-    const checked = checkSeller(typed);
-    if ('wrong' in checked) return { ...(await papersPage(visit, { typed, ...checked })), status: 400 };
+    const shown = showSeller(await readSeller(visit.services.store));
+    const checked = checkSeller(readTyped(reopenForm(sent, shown), SELLER_FIELDS));
+    if ('wrong' in checked) {
+      const rejected = { typed: readTyped(sent, SELLER_FIELDS), ...checked, sent };
+      return { ...(await papersPage(visit, rejected)), status: 400 };
+    }
     await saveSeller(visit.services.store, checked.details);
     await audit(visit, { action: 'papers.seller', target: checked.details.inn, detail: checked.details });
     return { to: `${PATH}?done=saved` };
   },
 });
+
+function showSeller(seller: Seller | undefined): Partial<Record<SellerField, string>> {
+  return seller ? toTyped(seller) : { vat: 'none', days: '5' };
+}
 
 async function papersPage(visit: UserVisit, rejected?: FormState<SellerField>): Promise<Page> {
   const { services, language, query } = visit;
@@ -64,7 +79,7 @@ async function papersPage(visit: UserVisit, rejected?: FormState<SellerField>): 
   const invoices = rows.map(readInvoiceRow);
   const done = findWord(words.done, query.get('done'));
   const list = { invoices, base: `${PATH}/invoices/`, zone: DEFAULT_ZONE };
-  const typed = seller ? toTyped(seller) : { vat: 'none', days: '5' };
+  const shown = showSeller(seller);
   const body = html`${done !== undefined && message('done', done)}
 <p>${seller ? words.on : words.off}</p>
 ${
@@ -74,6 +89,6 @@ ${
 }
 <h2>${words.seller}</h2>
 <p>${words.hint}</p>
-${form(visit, { action: PATH, button: words.save, fields: html`${sellerFields(language, rejected ?? { typed })}${codeField(visit)}` })}`;
+${form(visit, { action: PATH, button: words.save, fields: html`${shownField(shown, rejected?.sent)}${sellerFields(language, rejected ?? { typed: shown })}${codeField(visit)}` })}`;
   return { title: words.title, body };
 }

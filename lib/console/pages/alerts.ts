@@ -11,6 +11,7 @@ import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords, findWord } from '../language.ts';
 import { type Answer, type Page, page } from '../page.ts';
+import { reopenForm, shownField } from '../shown-values.ts';
 import { offerTelegram, type TelegramOffer, telegramSection, unlinkTelegram } from '../telegram-section.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 
@@ -76,9 +77,8 @@ const WORDS = defineWords({
 const PATH = '/account/settings/alerts';
 
 interface PageState {
-  readonly threshold?: string;
-  readonly budgets?: boolean;
-  readonly webhook?: string;
+  /** The form that was refused. */
+  readonly sent?: Form;
   readonly problems?: Readonly<Partial<Record<'threshold' | 'webhook' | 'test', string>>>;
   /** A new secret, shown once. */
   readonly secret?: string;
@@ -112,21 +112,16 @@ async function readAlertSettings({ services, account }: OwnerVisit): Promise<Ale
 
 async function alertsPage(visit: OwnerVisit, state: PageState = {}): Promise<Page> {
   const words = WORDS[visit.language];
-  const { services, account, query, format } = visit;
+  const { services, account, query } = visit;
   const settings = await readAlertSettings(visit);
-  const {
-    threshold = settings.balanceBelow === null ? '' : format.rubTyped(settings.balanceBelow),
-    budgets = settings.budgets,
-    webhook = settings.webhook?.url ?? '',
-    problems = {},
-    secret,
-    offer,
-  } = state;
+  const { sent, problems = {}, secret, offer } = state;
+  const shown = showSettings(visit, settings);
+  const read = (name: keyof typeof shown) => sent?.text(name) ?? shown[name];
   const doneTexts = { saved: words.saved, tested: words.tested };
   const doneText = findWord(doneTexts, query.get('done'));
-  const fields = html`${field({ name: 'threshold', label: words.threshold, value: threshold, inputmode: 'decimal', hint: words.thresholdHint, error: problems.threshold, optional: true })}
-${checkbox({ name: 'budgets', label: words.budgets, checked: budgets })}
-${field({ name: 'webhook', label: words.webhook, value: webhook, hint: words.webhookHint, error: problems.webhook, optional: true })}`;
+  const fields = html`${field({ name: 'threshold', label: words.threshold, value: read('threshold'), inputmode: 'decimal', hint: words.thresholdHint, error: problems.threshold, optional: true })}
+${checkbox({ name: 'budgets', label: words.budgets, checked: read('budgets') !== '' })}
+${field({ name: 'webhook', label: words.webhook, value: read('webhook'), hint: words.webhookHint, error: problems.webhook, optional: true })}${shownField(shown, sent)}`;
   const body = html`${doneText !== undefined && message('done', doneText)}
 ${secret !== undefined && message('done', html`${words.secret}<br><code class="key" data-copy>${secret}</code>`)}
 <p>${services.mailer ? words.mail : services.telegram ? words.noMailChat : words.noMail}</p>
@@ -141,6 +136,14 @@ ${alertResults(visit, await services.alerts.last(account.id))}
   return { title: words.title, body };
 }
 
+function showSettings({ format }: OwnerVisit, { balanceBelow, budgets, webhook }: AlertSettings) {
+  return {
+    threshold: balanceBelow === null ? '' : format.rubTyped(balanceBelow),
+    budgets: budgets ? 'yes' : '',
+    webhook: webhook?.url ?? '',
+  };
+}
+
 function section(visit: OwnerVisit, change: string, button: string, fields: Html): Html {
   const hidden = html`<input type="hidden" name="change" value="${change}">`;
   return form(visit, { action: linkTo(visit, PATH), button, fields: html`${hidden}${fields}` });
@@ -149,19 +152,18 @@ function section(visit: OwnerVisit, change: string, button: string, fields: Html
 async function changeAlertSettings(visit: OwnerVisit, sent: Form): Promise<Answer> {
   const { services, account, language } = visit;
   const words = WORDS[language];
-  const threshold = sent.text('threshold');
-  const url = sent.text('webhook');
-  const budgets = sent.has('budgets');
-  const state = { threshold, budgets, webhook: url };
-  const balanceBelow = threshold === '' ? null : readRub(threshold, visit.language);
-  if (balanceBelow === undefined) return refused(visit, { ...state, problems: { threshold: words.badThreshold } });
-  if (url !== '' && services.fetcher().findUrlRefusal(url) !== undefined)
-    return refused(visit, { ...state, problems: { webhook: words.badWebhook } });
   const settings = await readAlertSettings(visit);
+  const wishes = reopenForm(sent, showSettings(visit, settings));
+  const [threshold, url] = [wishes.text('threshold'), wishes.text('webhook')];
+  const budgets = wishes.text('budgets') !== '';
+  const balanceBelow = threshold === '' ? null : readRub(threshold, visit.language);
+  if (balanceBelow === undefined) return refused(visit, { sent, problems: { threshold: words.badThreshold } });
+  if (url !== '' && services.fetcher().findUrlRefusal(url) !== undefined)
+    return refused(visit, { sent, problems: { webhook: words.badWebhook } });
   const secret = url !== '' && !settings.webhook ? makeWebhookSecret() : undefined;
   const webhook = url === '' ? null : { url, secret: secret ?? settings.webhook?.secret ?? '' };
   if (!(await services.store.alerts.change({ ...settings, balanceBelow, budgets, webhook })))
-    return refused(visit, { ...state, problems: { threshold: words.conflict } });
+    return refused(visit, { sent, problems: { threshold: words.conflict } });
   // The path of a webhook is often a secret itself.
   const below = balanceBelow === null ? '' : formatRub(balanceBelow);
   const detail = { threshold: below, budgets, webhook: url === '' ? null : new URL(url).host };

@@ -22,6 +22,7 @@ import { type Answer, type Page, page } from '../page.ts';
 import { type ActProblem, actForm, actTable, describeActRefusal } from '../papers/act-list.ts';
 import { buyerFields, type FormState, listBuyerDetails, readTyped } from '../papers/details-form.ts';
 import { invoiceTable } from '../papers/invoice-list.ts';
+import { reopenForm, shownField } from '../shown-values.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 
 const WORDS = defineWords({
@@ -114,9 +115,12 @@ export const papers = page({
 
 async function changeDetails(visit: OwnerVisit, sent: Form): Promise<Answer> {
   const { services, account } = visit;
-  const typed = readTyped(sent, BUYER_FIELDS);
-  const checked = checkBuyer(typed);
-  if ('wrong' in checked) return { ...(await papersPage(visit, { details: { typed, ...checked } })), status: 400 };
+  const now = (await readBuyer(services.store, account.id)) ?? {};
+  const checked = checkBuyer(readTyped(reopenForm(sent, now), BUYER_FIELDS));
+  if ('wrong' in checked) {
+    const details = { typed: readTyped(sent, BUYER_FIELDS), ...checked, sent };
+    return { ...(await papersPage(visit, { details })), status: 400 };
+  }
   const { details: buyer } = checked;
   if (!(await saveBuyer(services.store, account.id, { buyer, at: services.now() })))
     return { ...(await papersPage(visit, { problem: WORDS[visit.language].stale })), status: 409 };
@@ -241,7 +245,7 @@ export function readBefore(text: string | null): { readonly at: number; readonly
 
 function detailsSection(visit: OwnerVisit, buyer: Buyer | undefined, { details }: PageState): Html {
   const words = WORDS[visit.language];
-  const fields = html`<input type="hidden" name="change" value="details">
+  const fields = html`<input type="hidden" name="change" value="details">${shownField({ ...buyer }, details?.sent)}
 ${buyerFields(visit.language, details ?? { typed: buyer ?? {} })}`;
   const changeForm = form(visit, { action: linkTo(visit, PATH), fields, button: words.save });
   if (!buyer || details) return changeForm;

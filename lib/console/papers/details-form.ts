@@ -126,6 +126,8 @@ const DIGITS: ReadonlySet<SellerField> = new Set(['inn', 'ogrn', 'bik', 'account
 export interface FormState<Field extends string> {
   readonly typed: Partial<Readonly<Record<Field, string>>>;
   readonly wrong?: readonly Field[];
+  /** The form with the typed texts. */
+  readonly sent?: Form;
 }
 
 function detailField(language: Language, name: SellerField, { typed, wrong = [] }: FormState<SellerField>): Html {
