@@ -32,25 +32,53 @@ export function mediaStore(rows: MediaRows, files: MediaFiles): MediaStore {
 
   async function clean(now: number, limit: number): Promise<number> {
     const expired = await rows.expired(now, limit);
-    // The row is deleted last: until then it lists the file to remove.
-    for (const id of expired) await files.remove(id);
+    const { failures } = await removeEach(expired, files.remove);
+    // The row is deleted last: until then it lists the file to remove. One that cannot be removed is tried again with the
+    // lost ones, so that it holds up no others.
     const dropped = expired.length > 0 ? await rows.drop(expired) : 0;
-    return dropped + (await deleteLostFiles(now, limit - dropped));
+    const lost = await deleteLostFiles(now, limit - dropped);
+    const [failure] = [...failures, ...lost.failures];
+    if (failure !== undefined) throw failure;
+    return dropped + lost.removed;
   }
 
   /** Files of broken writes, and of removed rows. */
-  async function deleteLostFiles(now: number, limit: number): Promise<number> {
-    if (limit <= 0) return 0;
+  async function deleteLostFiles(now: number, limit: number): Promise<Removal> {
+    if (limit <= 0) return { removed: 0, failures: [] };
     const old = await files.findOld(now);
     const whole = old.filter(({ unfinished }) => !unfinished).map(({ id }) => id);
     const known = new Set(whole.length > 0 ? await rows.known(whole) : []);
     const isLost = ({ id, unfinished }: OldFile) => unfinished || !known.has(id);
-    let dropped = 0;
-    for (const { path } of old.filter(isLost).slice(0, limit)) if (await deleteMediaFile(path)) dropped += 1;
-    return dropped;
+    const paths = old.filter(isLost).map(({ path }) => path);
+    return removeEach(paths, deleteMediaFile, limit);
   }
 
   return { write, get: rows.get, read, clean, latest: rows.latest, page: rows.page };
+}
+
+interface Removal {
+  readonly removed: number;
+  /** Of files that stay. */
+  readonly failures: readonly unknown[];
+}
+
+/** Goes on after a failure, until `limit` files are removed. */
+async function removeEach(
+  names: readonly string[],
+  remove: (name: string) => Promise<boolean>,
+  limit = names.length,
+): Promise<Removal> {
+  let removed = 0;
+  const failures: unknown[] = [];
+  for (const name of names) {
+    if (removed >= limit) break;
+    try {
+      if (await remove(name)) removed += 1;
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  return { removed, failures };
 }
 
 function alreadyExistsError(): StoreError {

@@ -135,6 +135,25 @@ describe('sqlite media files', () => {
     expect(files()).to.have.length(4);
   });
 
+  it('are removed even if another one cannot be, which is tried again', async () => {
+    const [stuck, other] = [await keep(), await keep()];
+    rmSync(fileOf(stuck.id));
+    mkdirSync(join(fileOf(stuck.id), 'not-empty'), { recursive: true });
+    const later = Date.now() + 2 * HOUR_MS;
+    const failed = await store.media.clean(later, 10).catch((error: Error) => error.message);
+    expect(failed).to.match(/^a media file: ERR_FS_EISDIR/);
+    expect([await store.media.get(other.id), files()]).to.deep.equal([undefined, []]);
+    // Without rows, too.
+    const lost = makeSecret();
+    mkdirSync(dirname(fileOf(lost)), { recursive: true });
+    writeFileSync(fileOf(lost), 'x');
+    expect(await store.media.clean(later, 10).catch((error: Error) => error.message)).to.equal(failed);
+    expect(files()).to.deep.equal([]);
+    rmSync(fileOf(stuck.id), { recursive: true });
+    writeFileSync(fileOf(stuck.id), 'x');
+    expect([await store.media.clean(later, 10), files()]).to.deep.equal([1, []]);
+  });
+
   it('are all checked, some folders at a time', async () => {
     const ids = Array.from({ length: 150 }, makeSecret);
     for (const id of ids) {
