@@ -3,7 +3,9 @@
 import { expect } from 'chai';
 import { DAY_MS, HOUR_MS } from '../../lib/base/durations.ts';
 import { periodLinks } from '../../lib/console/pages/usage-explorer.ts';
+import { countMinimum } from '../../lib/console/pages/usage-minimum.ts';
 import { chooseUnit, listMonthSlots } from '../../lib/console/time-slots.ts';
+import { TEXT_MINIMUM } from '../../lib/money/price.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { setUpMember, setUpOwner, type Visitor } from '../../testkit/pages.ts';
 import { applied, giveBack, newId, RUB, reserve, settle } from '../contract/store/context.ts';
@@ -183,6 +185,25 @@ describe('the usage page', () => {
     expect((await readFile(member, 'en'))[0]).to.equal('day calls charged_rub');
     const theirs = (await member.get('/account/usage?by=member')).text;
     expect(theirs).to.contain('₽7.00').and.not.contain('value="member"').and.not.contain('₽42.00');
+  });
+
+  it('says how many calls cost the minimum price, of the newest ones if not all were read', async () => {
+    const { id } = await test.account();
+    const visitor = await setUpOwner(test, id, 'small@example.com');
+    const share = async () =>
+      /minimum of ₽0\.50<\/dt><dd>([^<]*)</.exec((await visitor.get('/account/usage')).text)?.[1];
+    expect(await share()).to.equal(undefined);
+    const at = Date.now();
+    for (const amount of [TEXT_MINIMUM + 1n, TEXT_MINIMUM, TEXT_MINIMUM]) {
+      const chargeId = newId('req');
+      await applied(test.store, reserve(id, { chargeId, at, amount: RUB }), settle(id, chargeId, { at, amount }));
+    }
+    expect(await share()).to.equal('2 of 3');
+    const count = (calls: number, limit?: number) =>
+      countMinimum(test.store.ledger, id, { filter: {}, calls, ...(limit && { limit }) });
+    expect(await count(3)).to.deep.equal({ count: 2, of: 3, isPart: false });
+    expect(await count(3, 2)).to.deep.equal({ count: 2, of: 2, isPart: true });
+    expect(await count(4), 'one is archived').to.deep.equal({ count: 2, of: 3, isPart: true });
   });
 
   describe('with rows that are split once more', () => {

@@ -4,6 +4,7 @@ import { addUpNames, type NamedUsage, readUsageNames, type UsagePart } from '../
 import { readUsageSlots, regroupUsage, type SlottedUsage } from '../../ledger/usage-slots.ts';
 import { addDays, findHourDay } from '../../money/days.ts';
 import { toRub } from '../../money/money.ts';
+import { TEXT_MINIMUM } from '../../money/price.ts';
 import { UNIT_COUNTS, type UnitCount } from '../../money/usage-units.ts';
 import type { UsageTotals } from '../../store/ports/usage.ts';
 import { addUsageTotals, NO_USAGE } from '../../store/usage-totals.ts';
@@ -15,6 +16,7 @@ import type { KeyOwner } from '../key-owners.ts';
 import { isCurrent, listSlots, nameSlots, type TimeSlot } from '../time-slots.ts';
 import type { OwnerVisit } from '../visit.ts';
 import { linkToSlot } from './usage-links.ts';
+import type { MinimumCount } from './usage-minimum.ts';
 import { countDays, type Show, type Stack, type UsageView } from './usage-view.ts';
 import { USAGE_WORDS as WORDS } from './usage-words.ts';
 
@@ -114,7 +116,8 @@ export interface Figures {
   readonly nameGroup: NameGroup;
 }
 
-export function usageSums(visit: OwnerVisit, { total, before }: UsageFigures): Html {
+/** `minimum` is absent if no call has a minimum price. */
+export function usageSums(visit: OwnerVisit, { total, before }: UsageFigures, minimum?: MinimumCount): Html {
   const { language, format } = visit;
   const words = WORDS[language];
   const past = before?.total.charged ?? 0n;
@@ -134,7 +137,13 @@ export function usageSums(visit: OwnerVisit, { total, before }: UsageFigures): H
         : `${format.number(total.failed)} (${format.percent(total.failed / total.calls)})`,
     ],
     ...(total.calls > 0 ? [[words.average, format.rub(total.charged / BigInt(total.calls))] as const] : []),
+    ...(minimum ? [[words.minimum(format.rub(TEXT_MINIMUM)), minimumShare(visit, minimum)] as const] : []),
   ]);
+}
+
+function minimumShare({ language, format }: OwnerVisit, { count, of, isPart }: MinimumCount): string {
+  const { ofAll, ofNewest } = WORDS[language];
+  return (isPart ? ofNewest : ofAll)(format.number(count), format.number(of));
 }
 
 function getShown(totals: UsageTotals, show: Show): number {

@@ -11,6 +11,7 @@ import { listVisibleKeys } from '../visible-keys.ts';
 import type { OwnerVisit } from '../visit.ts';
 import { chargeWords } from './charge-table.ts';
 import { periodLinks, readUsageFigures, usageChart, usageSums } from './usage-explorer.ts';
+import { countMinimum } from './usage-minimum.ts';
 import { usageTable } from './usage-table.ts';
 import { listStacks, readUsageView, selectMember, USAGE_RANGE, USAGE_SHOWS, type UsageView } from './usage-view.ts';
 import { USAGE_WORDS as WORDS } from './usage-words.ts';
@@ -27,6 +28,8 @@ export const usage = page({
     const selection = selectMember(visit, readChargeQuery(visit, USAGE_RANGE), owners);
     const view = readUsageView(visit, selection, owners);
     const figures = await readUsageFigures(visit, view, selection, owners);
+    const counted = { filter: selection.filter, calls: figures.total.calls };
+    const minimum = await countMinimum(services.store.ledger, account.id, counted);
     const { kinds } = chargeWords(visit);
     const names = new Map([
       ...keys.map((key) => [key.id, keyName(key)] as const),
@@ -40,7 +43,7 @@ ${isSplit(visit, selection) && html`<p class="hint">${words.split}</p>`}
 <section id="figures"${behind && html` data-again`}>${behind && progress(visit, behind)}
 ${
   figures.total.calls > 0
-    ? html`${usageSums(visit, figures)}
+    ? html`${usageSums(visit, figures, minimum)}
 ${usageChart(visit, shown)}
 ${usageTable(visit, shown)}`
     : !behind && html`<p>${words.none}</p>`
