@@ -224,7 +224,7 @@ describe('SQL dumps', () => {
 
   it('of PostgreSQL have what is escaped in the lines of a COPY', () => {
     const dump = 'SET a = pg_catalog;\nCREATE TABLE users (a text, b text);\nCOPY users (a, b) FROM stdin;\n';
-    const line = String.raw`\b\f\n\r\t\v\\\x41\x4a\101\60\q` + '\t' + String.raw`\\N`;
+    const line = `${String.raw`\b\f\n\r\t\v\\\x41\x4a\101\60\q`}\t${String.raw`\\N`}`;
     expect(rows(`${dump}${line}\n\\.\n`)).to.deep.equal([['\b\f\n\r\t\v\\AJA0q', '\\N']]);
   });
 
