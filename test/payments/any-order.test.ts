@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { refundableAmount } from '../../lib/money/payment-rules.ts';
-import { requestRefund } from '../../lib/payments/operator.ts';
+import { decideReview, requestRefund } from '../../lib/payments/operator.ts';
 import { type Call, mapCalls, READS } from '../../lib/store/port-calls.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { longer } from '../../testkit/long.ts';
@@ -15,6 +15,8 @@ type Act =
   | 'order'
   | 'pay'
   | 'decline'
+  | 'payLate'
+  | 'decide'
   | 'look'
   | 'webhook'
   | 'webhooks'
@@ -28,6 +30,7 @@ const act = fc.record({
   act: fc.constantFrom<Act[]>(
     ...(['order', 'pay', 'pay', 'pay', 'pay', 'decline', 'look', 'look', 'look', 'webhook', 'webhook'] as const),
     ...(['webhooks', 'ask', 'ask', 'giveBack', 'giveBack', 'fail', 'lose', 'bankLoses'] as const),
+    ...(['decline', 'payLate', 'payLate', 'decide', 'decide'] as const),
   ),
   order: fc.integer({ min: 0, max: 2 }),
   gateway: fc.integer({ min: 0, max: 1 }),
@@ -94,7 +97,9 @@ function suite(kind: StoreKind): void {
         }
         await comeToRest(gateways[0] as Service, orders);
         const { topped, avail } = (await stage.store.ledger.wallet(stage.wallet)) as { topped: bigint; avail: bigint };
-        expect(topped).to.equal(stage.bank.holds(orders));
+        const rejected = await stage.store.payments.list({ wallet: stage.wallet, phases: ['rejected'], limit: 10 });
+        const kept = orders.filter((id) => rejected.every((payment) => payment.id !== id));
+        expect(topped).to.equal(stage.bank.holds(kept));
         expect(avail).to.equal(topped);
         expect(stage.bank.payments.size).to.be.at.most(orders.length);
         expect(await stage.problems()).to.deep.equal([]);
@@ -143,6 +148,12 @@ function suite(kind: StoreKind): void {
         if (payment?.status === 'pending')
           stage.bank.pay(id ?? '', { status: 'canceled', reason: { kind: 'soft', code: 'declined' } });
         return;
+      case 'payLate':
+        // Of one that the bank called declined, as far as the gateway knows it.
+        if (payment?.status === 'canceled') stage.bank.pay(id ?? '', { status: 'succeeded', reason: null });
+        return;
+      case 'decide':
+        return decide(service, id ?? '', rub % 3 > 0);
       case 'look':
         return service.payments.poll(id ?? '');
       case 'webhook':
@@ -153,11 +164,17 @@ function suite(kind: StoreKind): void {
         return requestRefund(service.store, id ?? '', { at: Date.now(), amount, reason: '' });
       case 'giveBack': {
         const row = id === undefined ? undefined : await stage.store.payments.get(id);
-        if (row && row.credited > 0n && amount <= refundableAmount(row) && stage.bank.holds([row.id]) >= amount)
-          stage.bank.giveBack(row.id, amount);
+        const isPaid = row && (row.credited > 0n ? amount <= refundableAmount(row) : row.phase === 'review');
+        if (isPaid && stage.bank.holds([row.id]) >= amount) stage.bank.giveBack(row.id, amount);
         return;
       }
     }
+  }
+
+  async function decide({ store }: Pick<Service, 'store'>, id: string, isCredited: boolean): Promise<unknown> {
+    const row = await stage.store.payments.get(id);
+    if (row?.phase !== 'review') return undefined;
+    return decideReview(store, id, { at: Date.now(), reason: 'asked', credit: isCredited ? row.amount : null });
   }
 
   const idsOfOrders = async () =>
@@ -173,6 +190,7 @@ function suite(kind: StoreKind): void {
       for (let turn = 0; turn < 3; turn += 1) {
         if (payment) expect(await stage.sendWebhook(service, payment.id)).to.equal('done');
         await service.payments.poll(id);
+        await decide(stage, id, true);
       }
     }
   }
