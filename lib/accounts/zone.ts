@@ -5,17 +5,19 @@ import type { KeyStore } from '../store/ports/keys.ts';
 import type { User, UserStore } from '../store/ports/users.ts';
 import { listOwners } from '../users/owners.ts';
 
+type Owners = Pick<UserStore, 'listAccountMembers' | 'get'>;
+
 /** Passing a known user saves a read if that user is an owner. */
-export async function readZone(
-  users: Pick<UserStore, 'listAccountMembers' | 'get'>,
-  account: string,
-  known?: User,
-): Promise<string> {
+export async function readZone(users: Owners, account: string, known?: User): Promise<string> {
+  return (await findFirstOwner(users, account, known))?.timeZone ?? DEFAULT_ZONE;
+}
+
+export async function findFirstOwner(users: Owners, account: string, known?: User): Promise<User | undefined> {
   const owners = await listOwners(users, account);
   const read = owners.map(({ user }) => (user === known?.id ? known : users.get(user)));
   const found = (await Promise.all(read)).filter((user) => user !== undefined);
   const [first] = found.sort((one, other) => one.createdAt - other.createdAt);
-  return first?.timeZone ?? DEFAULT_ZONE;
+  return first;
 }
 
 interface ZonedStore {

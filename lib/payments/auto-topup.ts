@@ -1,6 +1,6 @@
 // Charges saved cards when wallets run low. It checks a wallet after its calls, and all wallets periodically, so that
 // top-ups started by another process continue. The rules are in `topup-rules.ts`.
-import { readZone } from '../accounts/zone.ts';
+import { findFirstOwner, readZone } from '../accounts/zone.ts';
 import type { Alerts } from '../alerts/alerts.ts';
 import type { AlertContent } from '../alerts/watch.ts';
 import { HOUR_MS } from '../base/durations.ts';
@@ -194,9 +194,14 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
     return false;
   }
 
+  /** Who gets the receipt: the one who agreed or, after that one has left those who see the money, the first owner. */
   async function findPayer({ id, consent }: AutoTopupRow): Promise<User | undefined> {
-    const given = (await store.payments.consents(id)).find((each) => each.id === consent);
-    return given && store.users.get(given.user);
+    const { payments: rows, users } = store;
+    const [consents, members] = await Promise.all([rows.consents(id), users.listAccountMembers(id)]);
+    const agreed = consents.find((each) => each.id === consent)?.user;
+    const isThere = members.some(({ user, role }) => user === agreed && role !== 'member');
+    const other = isThere ? undefined : await findFirstOwner(users, id);
+    return other ?? (agreed === undefined ? undefined : users.get(agreed));
   }
 
   function rememberThreshold(wallet: string, auto: AutoTopupRow | undefined): void {

@@ -82,6 +82,31 @@ describe('automatic top-ups and their owners', () => {
     }
   });
 
+  it('use the email address of the first owner once the one who agreed has left the account, or sees no money', async () => {
+    await setUp();
+    const { users } = stage.store;
+    const account = stage.wallet;
+    const [agreed, other] = [makeUser({ language: 'en' }), makeUser({ language: 'ru', createdAt: stage.now() })];
+    for (const user of [agreed, other]) {
+      await users.add(user);
+      await users.join({ user: user.id, account, role: 'owner' });
+    }
+    const consent = await agree(agreed);
+    const payer = async () => {
+      await change({ consent, order: null, nextAt: 0, dayCount: 0 });
+      return parseOrderFacts(await charged()).email;
+    };
+    expect(await payer()).to.equal(agreed.email);
+    await users.setMembership({ user: agreed.id, account, role: 'accountant' }, stage.now());
+    expect(await payer()).to.equal(agreed.email);
+    await users.setMembership({ user: agreed.id, account, role: 'member' }, stage.now());
+    expect(await payer()).to.equal(other.email);
+    await users.leave({ user: agreed.id, account, at: stage.now(), isForced: false });
+    expect(await payer()).to.equal(other.email);
+    await users.remove((await users.get(agreed.id)) ?? agreed, stage.now());
+    expect(await payer()).to.equal(other.email);
+  });
+
   it('send no email address if no consent is known', async () => {
     await setUp({ consent: 'con_none' });
     const facts = parseOrderFacts(await charged());
