@@ -15,6 +15,7 @@ import type { Store } from '../store/store.ts';
 import { GONE_BACK, sumGoneBack } from './gone-back.ts';
 import { getCreditEntryId } from './ids.ts';
 import type { Payments } from './payments.ts';
+import { RESTORED } from './restored.ts';
 import {
   AMOUNT_UNUSABLE,
   CARD_UNUSABLE,
@@ -157,6 +158,8 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
     for (const payment of paid) {
       // A payment may have changed later for another reason, such as a refund: only a credit after the pause counts.
       if (payment.origin !== 'manual' || payment.changedAt <= pausedAt) continue;
+      // What was ordered before a restore may have been paid before it, too: its owner need not have seen the wallet since.
+      if (auto.reason === RESTORED && payment.createdAt <= pausedAt) continue;
       const credit = await store.ledger.entry(getCreditEntryId(payment));
       if (credit && credit.at > pausedAt) return store.payments.changeAutoTopup(markResumed(auto));
     }

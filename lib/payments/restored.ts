@@ -2,7 +2,7 @@
 // any more, and owners may have turned them off since. So none is charged until its owner has seen the wallet.
 import { BACKUP_SETTING } from '../store/backup-file.ts';
 import type { Store } from '../store/store.ts';
-import { markPaused } from './topup-rules.ts';
+import { markPaused, PROVIDER_OFF } from './topup-rules.ts';
 
 type Parts = Pick<Store, 'payments' | 'settings'>;
 
@@ -39,7 +39,9 @@ export async function pauseTopupsOfBackup(store: Parts, now: number): Promise<Re
 async function pauseTopup({ payments }: Parts, wallet: string, now: number): Promise<boolean> {
   for (;;) {
     const auto = await payments.autoTopup(wallet);
-    if (!auto?.enabled || auto.pausedAt !== null) return false;
+    // Such a pause would end by itself.
+    const isPaused = auto?.pausedAt !== null && auto?.reason !== PROVIDER_OFF;
+    if (!auto?.enabled || isPaused) return false;
     if (await payments.changeAutoTopup(markPaused(auto, RESTORED, now))) return true;
   }
 }

@@ -8,6 +8,7 @@ import { type AutoTopup, createAutoTopup } from '../../lib/payments/auto-topup.t
 import { GONE_BACK } from '../../lib/payments/gone-back.ts';
 import { requestRefund } from '../../lib/payments/operator.ts';
 import { parseOrderFacts } from '../../lib/payments/order-facts.ts';
+import { RESTORED } from '../../lib/payments/restored.ts';
 import { CARD_UNUSABLE, PROVIDER_OFF } from '../../lib/payments/topup-rules.ts';
 import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
 import type { User } from '../../lib/store/ports/users.ts';
@@ -138,6 +139,21 @@ describe('automatic top-ups and their owners', () => {
     await topups.checkWallet(stage.wallet);
     expect(await row()).to.include({ pausedAt: null, reason: null });
     expect((await row()).order).not.to.equal(null);
+  });
+
+  it('stay paused after a restore when what was ordered before it is credited, until something is paid after it', async () => {
+    await setUp();
+    const before = await stage.order(service);
+    await change({ pausedAt: stage.now() + 1, reason: RESTORED });
+    stage.aheadMs = 1000;
+    stage.bank.pay(before.id);
+    expect((await service.payments.poll(before.id))?.phase).to.equal('credited');
+    await change({ threshold: 4000n * RUB });
+    await topups.checkWallet(stage.wallet);
+    expect(await row()).to.include({ reason: RESTORED, order: null });
+    await stage.credited(service);
+    await topups.checkWallet(stage.wallet);
+    expect(await row()).to.include({ pausedAt: null, reason: null });
   });
 
   it('are checked after a manual credit and after the end of an automatic payment', async () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { pauseTopupsOfBackup, RESTORED } from '../../lib/payments/restored.ts';
-import { markResumed } from '../../lib/payments/topup-rules.ts';
+import { markResumed, PROVIDER_OFF } from '../../lib/payments/topup-rules.ts';
 import { BACKUP_SETTING } from '../../lib/store/backup-file.ts';
 import { copyStore } from '../../lib/store/copy.ts';
 import { openStore } from '../../lib/store/open.ts';
@@ -99,7 +99,8 @@ for (const kind of STORES) {
 
     // Last: the store counts as restored from then on.
     it('pauses only what would charge a card, page by page, and again what changed meanwhile', async () => {
-      const [low, changed, off, paused] = [
+      const [low, changed, off, paused, waiting] = [
+        await newLowWallet(),
         await newLowWallet(),
         await newLowWallet(),
         await newLowWallet(),
@@ -109,8 +110,9 @@ for (const kind of STORES) {
       const read = async (wallet: string) => (await payments.autoTopup(wallet)) as AutoTopupRow;
       await payments.changeAutoTopup({ ...(await read(off)), enabled: false });
       await payments.changeAutoTopup({ ...(await read(paused)), pausedAt: 1, reason: 'declined' });
+      await payments.changeAutoTopup({ ...(await read(waiting)), pausedAt: 1, reason: PROVIDER_OFF });
       const all = await payments.page('autoTopups', { limit: 100 });
-      const wanted = all.filter(({ enabled, pausedAt }) => enabled && pausedAt === null).length;
+      const wanted = all.filter(({ enabled, pausedAt }) => enabled && pausedAt === null).length + 1;
       let isRaced = false;
       const paged: Store['payments'] = {
         ...payments,
@@ -130,6 +132,8 @@ for (const kind of STORES) {
       });
       expect(await read(low)).to.include({ pausedAt: 5, reason: RESTORED });
       expect(await read(changed)).to.include({ pausedAt: 5, reason: RESTORED, threshold: RUB });
+      // It would have ended by itself once the provider is back.
+      expect(await read(waiting)).to.include({ pausedAt: 5, reason: RESTORED });
       expect(await read(off)).to.include({ enabled: false, pausedAt: null });
       expect(await read(paused)).to.include({ pausedAt: 1, reason: 'declined' });
     });
