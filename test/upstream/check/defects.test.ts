@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { collectChecks } from '../../../lib/upstream/check/check.ts';
 import type { Check } from '../../../lib/upstream/check/subject.ts';
 import { superviseChecks, type Verdict } from '../../../lib/upstream/check/supervisor.ts';
-import { itLong, oneIn } from '../../../testkit/long.ts';
+import { itLong } from '../../../testkit/long.ts';
 import { itTimed } from '../../../testkit/timed.ts';
 import { writeBusy } from './busy.ts';
 import { CITING, DRAWING, MILL, MORE_RECORDINGS, RECORDINGS } from './mill.ts';
@@ -54,8 +54,9 @@ describe('seeded defects of a provider', function () {
     expect(await failures(await write(MILL))).to.deep.equal([]);
   });
 
-  for (const { what, from, to, failing } of oneIn(8, SEEDED_DEFECTS)) {
-    it(`are found: it ${what}`, async () => {
+  for (const { what, from, to, failing, isLong } of SEEDED_DEFECTS) {
+    const itSome = isLong ? itLong : itTimed;
+    itSome(`are found: it ${what}`, async () => {
       expect(MILL.split(from)).to.have.length(2);
       expect(await failures(await write(MILL.replace(from, () => to)), failing)).to.deep.equal([failing]);
     });

@@ -92,6 +92,18 @@ const DEFECTS: readonly { what: string; from: string; to: string; failing: strin
     to: "if (!Array.isArray(vectors)) throw new Error('no vectors');",
     failing: 'refusals of embed: an empty object or list is no answer',
   },
+  {
+    what: 'cuts its inputs',
+    from: 'body: ({ model, inputs }) => ({ model, texts: inputs }),',
+    to: 'body: ({ model, inputs }) => ({ model, texts: inputs.map((text) => text.slice(0, 500)) }),',
+    failing: 'asking for embed: sends long inputs whole',
+  },
+  {
+    what: 'sends one model for all routes',
+    from: 'body: ({ model, inputs }) => ({ model, texts: inputs }),',
+    to: "body: ({ inputs }) => ({ model: 'm', texts: inputs }),",
+    failing: 'asking for embed: sends the model of the route',
+  },
 ];
 
 describe('the contract suite on embeddings', () => {

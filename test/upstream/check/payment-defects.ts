@@ -323,4 +323,30 @@ export const DEFECTS: readonly Defect[] = [
     to: 'keysLiveMs: 300_000',
     failing: 'provider: knows how long keys live, a day at most',
   },
+  {
+    what: 'has no way to pay',
+    from: "methods: ['card']",
+    to: 'methods: []',
+    failing: 'provider: has a way to pay, and knows its shop',
+  },
+  {
+    what: 'sends payers to a URL',
+    from: "redirectHosts: ['pay.acme.example']",
+    to: "redirectHosts: ['pay.acme.example', 'pay.acme.example/cards']",
+    failing: 'provider: sends payers to hosts, not to URLs',
+  },
+  {
+    what: 'takes less at most than at least',
+    from: "methods: ['card'],",
+    to: "methods: ['card'], limits: { card: { min: 200_000_000n, max: 100_000_000n } },",
+    failing: 'provider: has limits the right way round',
+  },
+  ...['start: takes status 401 for auth', 'fetch: says `missing` of a payment that the vendor does not have'].map(
+    (failing) => ({
+      what: `says of every refusal that it is a failure: ${failing}`,
+      from: /const \{ value \} = await (host\.json\(.*\));\n/,
+      to: "const { value } = await $1.catch(() => { throw host.fault.make('server', 'failed'); });\n",
+      failing,
+    }),
+  ),
 ];

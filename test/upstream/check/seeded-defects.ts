@@ -1,12 +1,6 @@
 // Defects seeded into the plugin of `mill.ts`, one changed line each, and the check that has to find it.
 import { writeBusy } from './busy.ts';
-
-interface SeededDefect {
-  readonly what: string;
-  readonly from: string;
-  readonly to: string;
-  readonly failing: string;
-}
+import { SENDING_DEFECTS, type SeededDefect } from './sending-defects.ts';
 
 const TAKE = 'take({ text, thought, state, page, drawn, call, usage, done, trouble }, out) {';
 const ANSWER = "yield* host.answer(urlOf('/generate'), post(body, signal), readerOf());";
@@ -16,6 +10,7 @@ const DRAWN = "return { images: [{ bytes: Buffer.from(base64, 'base64') }] };";
 const SILENT = 'recording: an ordinary answer: reads as expected';
 
 export const SEEDED_DEFECTS: readonly SeededDefect[] = [
+  ...SENDING_DEFECTS,
   {
     what: 'sets a timer when it is created',
     from: 'const json = {',
@@ -27,12 +22,6 @@ export const SEEDED_DEFECTS: readonly SeededDefect[] = [
     from: 'const system = call.system',
     to: "call.messages.push({ role: 'user', content: [] });\n      const system = call.system",
     failing: 'during text: leaves the call as it is',
-  },
-  {
-    what: 'draws without the references',
-    from: "if (call.images.length > 0) throw host.fault.make('request', 'takes no references');",
-    to: '',
-    failing: 'asking for image: sends a reference, or refuses it',
   },
   {
     what: 'loses the reason to end',
@@ -63,6 +52,7 @@ export const SEEDED_DEFECTS: readonly SeededDefect[] = [
     from: "if (state === 'failed') throw host.fault.ofComplaint({ error: why }, true);",
     to: '',
     failing: 'recording: an image that fails: reads as expected',
+    isLong: true,
   },
   {
     what: 'takes a filtered answer for a whole one',
@@ -205,12 +195,6 @@ export const SEEDED_DEFECTS: readonly SeededDefect[] = [
     failing: 'stream: goes on behind a reason to end',
   },
   {
-    what: 'sends no key',
-    from: 'headers: json, auth: host.bearer,',
-    to: 'headers: json,',
-    failing: 'asking for text: sends the key',
-  },
-  {
     what: 'puts its key into the URL',
     from: 'settings.baseUrl + path',
     to: "settings.baseUrl + path + '?key=' + settings.apiKey",
@@ -241,48 +225,6 @@ export const SEEDED_DEFECTS: readonly SeededDefect[] = [
     failing: SILENT,
   },
   {
-    what: 'sends one limit for all calls',
-    from: 'max_tokens: call.maxTokens',
-    to: 'max_tokens: 100',
-    failing: 'asking for text: sends the limit of tokens',
-  },
-  {
-    what: 'sends one model for all routes',
-    from: 'body = { model: call.model,',
-    to: "body = { model: 'm',",
-    failing: 'asking for text: sends the model of the route',
-  },
-  {
-    what: 'sends one length for all films',
-    from: 'const film = { model, prompt, seconds,',
-    to: 'const film = { model, prompt, seconds: 5,',
-    failing: 'asking for video: sends the seconds',
-  },
-  {
-    what: 'drops the resolution of a film',
-    from: 'seconds, resolution, frame }',
-    to: 'seconds, frame }',
-    failing: 'asking for video: sends the resolution',
-  },
-  {
-    what: 'drops the first frame of a film',
-    from: 'seconds, resolution, frame }',
-    to: 'seconds, resolution }',
-    failing: 'asking for video: sends the first frame, or refuses it',
-  },
-  {
-    what: 'cuts the prompt of a film',
-    from: 'const film = { model, prompt,',
-    to: 'const film = { model, prompt: prompt.slice(0, 200),',
-    failing: 'asking for video: sends a long prompt whole',
-  },
-  {
-    what: 'cuts the prompt of an image',
-    from: SUBMIT,
-    to: SUBMIT.replace('prompt }', 'prompt: prompt.slice(0, 200) }'),
-    failing: 'asking for image: sends a long prompt whole',
-  },
-  {
     what: 'cuts a thought',
     from: 'out.reasoning(thought)',
     to: 'out.reasoning(thought.slice(0, 200))',
@@ -293,30 +235,7 @@ export const SEEDED_DEFECTS: readonly SeededDefect[] = [
     from: LOOK,
     to: `${LOOK} ${writeBusy(150)}`,
     failing: 'during video: leaves the event loop to other calls while it is polled',
-  },
-  {
-    what: 'asks at the address of the settings whatever the route says',
-    from: 'const at = host.perRoute(settings, (settings) => (path) => settings.baseUrl + path);',
-    to: 'const at = () => (path) => settings.baseUrl + path;',
-    failing: 'asking for image: asks at the address that the route has',
-  },
-  {
-    what: 'cuts long arguments of earlier calls',
-    from: 'json: part.json }',
-    to: 'json: part.json.slice(0, 1000) }',
-    failing: 'asking for text: sends long texts whole',
-  },
-  {
-    what: 'keeps reasoning to itself',
-    from: "case 'reasoning': return { thought: part.text, state: part.state?.value };",
-    to: '',
-    failing: 'asking for text: sends back what comes with its reasoning: a thought',
-  },
-  {
-    what: 'sends half of an image',
-    from: 'Buffer.from(part.bytes)',
-    to: 'Buffer.from(part.bytes.subarray(0, part.bytes.length / 2))',
-    failing: 'asking for text: sends images whole',
+    isLong: true,
   },
   {
     what: 'cuts long pieces of a text',
@@ -347,6 +266,7 @@ export const SEEDED_DEFECTS: readonly SeededDefect[] = [
     from: DRAWN,
     to: `${writeBusy(300)} ${DRAWN}`,
     failing: 'during image: leaves the event loop to other calls',
+    isLong: true,
   },
   {
     what: 'ignores an abort',
@@ -377,5 +297,69 @@ export const SEEDED_DEFECTS: readonly SeededDefect[] = [
     from: "if (typeof job !== 'string') throw host.fault.make('protocol', 'no job');",
     to: "if (typeof job !== 'string') return { images: [{ url: urlOf('/none.png') }] };",
     failing: 'refusals of image: an empty object or list is no answer',
+  },
+  {
+    what: 'says nothing of a limit that it names',
+    from: "faultWords: { content: 'bad_manners'",
+    to: "limitHeaders: [{ remaining: 'x-left', reset: 'x-reset' }], faultWords: { content: 'bad_manners'",
+    failing: 'limits: x-left is recorded, and x-reset with it',
+  },
+  {
+    what: 'reads no more than three parts at a time',
+    from: ANSWER,
+    to: ANSWER.replace('yield* ', 'for await (const parts of ').replace(/;$/, ') yield parts.slice(0, 3);'),
+    failing: 'recording: an ordinary answer: reads the same cut at every byte',
+  },
+  {
+    what: 'loses a part that comes alone',
+    from: ANSWER,
+    to: ANSWER.replace('yield* ', 'for await (const parts of ').replace(/;$/, ') if (parts.length > 1) yield parts;'),
+    failing: 'recording: an ordinary answer: reads the same cut at every byte',
+  },
+  {
+    what: 'reads the beginning of a film for all of it',
+    from: LOOK,
+    to: `const { body } = await host.request(urlOf('/films/' + id), get(signal));
+      let first;
+      for await (const [chunk] of body.chunks()) first ??= Buffer.from(chunk).toString();
+      const value = JSON.parse(first);`,
+    failing: 'jobs of video: reads the same in polls cut at every byte',
+  },
+  {
+    what: 'cancels nothing that is recorded',
+    from: 'video: { start, poll }',
+    to: 'video: { start, poll, cancel: async () => {} }',
+    failing: 'jobs of video: are cancelled as recorded',
+  },
+  ...[
+    'abort: before the call sends nothing',
+    'stream: an abort within reasoning closes the connection',
+    'cases: an abort within a call of a tool closes the connection',
+  ].map((failing) => ({
+    what: `ignores an abort: ${failing}`,
+    from: 'body: JSON.stringify(body), signal, ',
+    to: 'body: JSON.stringify(body), signal: new AbortController().signal, ',
+    failing,
+  })),
+  {
+    what: 'does not pass on when to ask again',
+    from: ANSWER,
+    to: `try { ${ANSWER} } catch ({ kind, status }) { throw host.fault.make(kind, '', { status }); }`,
+    failing: 'refusals: a 429 says when to ask again',
+  },
+  {
+    what: 'shows its key in a fault of its own',
+    from: ANSWER,
+    to: `const reply = await host.request(urlOf('/generate'), post(body, signal));
+      if (reply.status === 401) throw Object.assign(new Error(await reply.body.text()), { name: 'UpstreamFault', kind: 'auth' });`,
+    failing: 'refusals: a body that quotes the key keeps it out of the log',
+  },
+  {
+    what: 'takes a page for the id of a film',
+    from: "const { value } = await host.json(urlOf('/films'), post(film, signal));",
+    to: `const reply = await host.request(urlOf('/films'), post(film, signal));
+      const text = await reply.body.text();
+      const value = text.startsWith('{') ? JSON.parse(text) : { id: text.slice(0, 5) };`,
+    failing: 'refusals of video: an answer of HTML is no answer',
   },
 ];
