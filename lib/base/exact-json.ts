@@ -30,7 +30,7 @@ function keepDigits(this: object, key: string, value: unknown, context?: Reviver
     kept = new Map();
     keptDigits.set(this, kept);
     // Not enumerable, so that nothing but `JSON.stringify` sees it; a field of this name is left alone.
-    if (!('toJSON' in this)) Object.defineProperty(this, 'toJSON', { value: writeDigits, configurable: true });
+    if (!('toJSON' in this)) Object.defineProperty(this, 'toJSON', { value: writeDigits });
   }
   kept.set(key, source);
   return value;

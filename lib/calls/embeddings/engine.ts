@@ -76,10 +76,10 @@ export function createEmbeddingEngine(options: EmbeddingEngineOptions): Embeddin
             deadline,
             onAttempt,
             isCommitted: () => false,
-            attempt: (route, onFirst) =>
+            attempt: (route) =>
               attempts.record(
                 route,
-                (onRun) => attemptVectors({ route, request, signal: context.signal, deadline, onFirst, onRun }),
+                (onRun) => attemptVectors({ route, request, signal: context.signal, deadline, onRun }),
                 (ended) => measureAttempt(ended, estimate),
               ),
           });
@@ -111,17 +111,12 @@ interface VectorAttempt {
   readonly signal: AbortSignal;
   /** By `performance.now()`. */
   readonly deadline: number;
-  readonly onFirst: () => void;
   readonly onRun: (run: PluginRun) => void;
 }
 
 /** Never rejects. */
-function attemptVectors({ signal, deadline, onFirst, ...attempt }: VectorAttempt): Promise<Ending<Embeddings>> {
-  return attemptUntilDeadline({ signal, deadline }, async (upstream) => {
-    const answer = await requestVectors(attempt, upstream);
-    onFirst();
-    return answer;
-  });
+function attemptVectors({ signal, deadline, ...attempt }: VectorAttempt): Promise<Ending<Embeddings>> {
+  return attemptUntilDeadline({ signal, deadline }, (upstream) => requestVectors(attempt, upstream));
 }
 
 async function requestVectors(

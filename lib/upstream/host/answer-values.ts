@@ -45,9 +45,9 @@ export class AnswerValues {
     this.done = true;
   }
 
-  /** The body ended. */
+  /** The body ended before the answer was done. */
   end(): void {
-    if (!this.done) this.#reader.end?.(this.#writer, false);
+    this.#reader.end?.(this.#writer, false);
     this.#writer.close();
   }
 

@@ -118,8 +118,6 @@ export class LenientAnswer implements Decoder<ProviderPart>, LineTaker {
     this.#splitter.end();
     if (this.done || this.failure) return;
     try {
-      const value = this.#document ? parseLenient(this.#document.text) : INCOMPLETE;
-      if (value !== INCOMPLETE) this.#give(value);
       if (!this.#hasValue && this.#excerpt !== '') throw new NotJson(this.#excerpt);
       this.#values.end();
     } catch (error) {
