@@ -45,7 +45,8 @@ export function recordVerb(
   { json, account, detail }: { readonly json: object; readonly account?: string | undefined; readonly detail: object },
 ): Promise<void> {
   const owner = account ?? readId(json, ['account_id']);
-  const target = readId(json, ['key_id', 'payment_id', 'hold_id', 'account_id']) ?? '';
+  // First: a hold names its key as well.
+  const target = readId(json, ['hold_id', 'payment_id', 'key_id', 'account_id']) ?? '';
   return recordAction(session, { action, target, detail, ...(owner !== undefined && { account: owner }) });
 }
 

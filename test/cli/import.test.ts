@@ -136,6 +136,16 @@ describe('cli import', () => {
     expect((await runCommand(['catalog', 'check'], env)).code).to.equal(0);
   });
 
+  it('fails if the books do not add up, and says whose', async () => {
+    const db = new DatabaseSync(join(rig.folder, 'test.db'));
+    db.exec('UPDATE wallets SET charged = charged + 1, avail = avail - 1');
+    const { code, stdout } = await rig.run(...command);
+    db.exec('UPDATE wallets SET charged = charged - 1, avail = avail + 1');
+    db.close();
+    expect(code).to.equal(1);
+    expect(stdout).to.match(/^ledger +DOES NOT ADD UP: wallet acc_\w+, .+; see "tollgate ledger verify"$/m);
+  });
+
   it('explains what is wrong', async () => {
     expect(await rig.refused(2, 'import', 'new-api', file)).to.include("required option '--rate <rub>'");
     expect(await rig.refused(2, 'import', 'newapi', file, '--rate', '80')).to.include(

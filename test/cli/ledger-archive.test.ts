@@ -5,7 +5,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { openStore } from '../../lib/store/open.ts';
 import { ago, history, NOW } from '../ledger/archive-rig.ts';
-import { createRig, type Rig } from './command.ts';
+import { createRig, type Rig, runCommand } from './command.ts';
 
 const day = (days: number) => new Date(ago(days)).toISOString().slice(0, 10);
 
@@ -46,7 +46,15 @@ describe('cli ledger archive', () => {
     const verified = await rig.json('ledger', 'archive', 'verify', file);
     expect(verified).to.include({ ok: true, calls: done.calls, sha256: done.sha256, charged_rub: done.charged_rub });
     expect(verified).to.include({ compared: true });
-    expect(await rig.text('ledger', 'archive', 'verify', file)).to.match(/^archive +adds up$/m);
+    const said = await rig.text('ledger', 'archive', 'verify', file);
+    expect(said)
+      .to.match(/^archive +adds up$/m)
+      .and.match(/^store +has noted the same$/m);
+    const elsewhere = await runCommand(['ledger', 'archive', 'verify', file], {
+      ...rig.env,
+      DATABASE_URL: `${rig.databaseUrl}.none`,
+    });
+    expect(elsewhere.stdout).to.match(/^store +none that knows it$/m);
     // Packed again, it still adds up, but it is another file.
     const other = join(rig.folder, 'again.gz');
     writeFileSync(other, gzipSync(gunzipSync(readFileSync(file)), { level: 1 }));
@@ -61,7 +69,11 @@ describe('cli ledger archive', () => {
     const { first, last } = done as { first: string; last: string };
     expect(Date.parse(first)).to.be.below(Date.parse(last));
     expect(Date.parse(last)).to.be.below(Date.parse(`${day(40)}T00:00:00Z`));
-    expect(await rig.text('ledger', 'archive', 'list')).to.include(file);
+    expect(await rig.text('ledger', 'archive', 'list')).to.match(
+      new RegExp(
+        `^before +state +calls +charged +file\n${day(40)}T00:00:00\\.000Z +done +${done.calls} +[\\d.]+ RUB +${file}\n`,
+      ),
+    );
     expect(await rig.json('ledger', 'archive', '--before', day(40), '--to', `${file}.2`)).to.deep.equal({
       archived: false,
       calls: 0,

@@ -72,6 +72,6 @@ describe('the audit log of the command line', () => {
     db.close();
     const { code, stdout, stderr } = await rig.run('key', 'issue', account, '--name', 'shop', '--json');
     expect([code, Object.keys(JSON.parse(stdout))]).to.deep.equal([0, ['key_id', 'key', 'store']]);
-    expect(stderr).to.match(/^tollgate: warning: the change is made, but is not in the audit log: .*it is full.*\n$/);
+    expect(stderr).to.match(/^tollgate: warning: the change is made, but is not in the audit log: it is full\n$/);
   });
 });
