@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { barChart, type Chart, findGridStep, mergeSmallSeries, SERIES_MAX } from '../../lib/console/chart.ts';
 import { listDaySlots, listHourSlots, nameSlots } from '../../lib/console/time-slots.ts';
+import { expectRecorded } from '../../testkit/recorded.ts';
 
 const MOSCOW = 'Europe/Moscow';
 
@@ -68,6 +69,25 @@ describe('a chart', () => {
     const text = chart({ slots: [{ text: '<b>', href: '/?a&b' }], series: [{ name: 'a', values: [0] }] });
     expect(text).to.contain('aria-label="&lt;b&gt;"').and.not.contain('class="most"');
     expect(text).to.contain('class="zero"');
+  });
+
+  it('is drawn as recorded, whatever its shape', () => {
+    const slots = (count: number) => Array.from({ length: count }, (_, at) => ({ text: `slot ${at}`, tick: `${at}` }));
+    const series = (...values: readonly (readonly number[])[]) =>
+      values.map((each, at) => ({ name: `s${at}`, values: each }));
+    const texts = [
+      chart(),
+      chart({ slots: slots(1), series: series([7]) }),
+      chart({ slots: slots(30), series: series(Array.from({ length: 30 }, (_, at) => 30 - at)) }),
+      chart({ line: { name: 'cost', values: [30, undefined, 2], isDashed: true } }),
+      chart({ line: { name: 'cost', values: [1, 2, 3] }, series: series([0, 0, 0]) }),
+      chart({ series: series([-5, 3, 0]), slots: slots(3).map((slot) => ({ ...slot, isNow: true })) }),
+      chart({ slots: [], series: [] }),
+    ];
+    expectRecorded(
+      new URL('charts.txt', import.meta.url),
+      texts.map((text) => text.replace(/\n\n+/g, '\n')),
+    );
   });
 
   it('adds up all but the largest series', () => {

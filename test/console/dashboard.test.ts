@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { HOUR_MS } from '../../lib/base/durations.ts';
 import { estimatePercentile, findBucket, NO_TIMES } from '../../lib/base/time-buckets.ts';
-import { listFailures, listUpstreams, readDashboardRange } from '../../lib/console/dashboard/figures.ts';
+import { listFailures, listUpstreams, readDashboard, readDashboardRange } from '../../lib/console/dashboard/figures.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
 import type { ServiceRow } from '../../lib/store/ports/usage.ts';
 import { formatRouteName, NO_SERVICE, type RouteName } from '../../lib/store/service-sums.ts';
@@ -39,6 +39,81 @@ describe('the period of the start page', () => {
 
   it('ignores days that are none, or have not begun', () => {
     for (const query of ['day=2026-13-01', 'day=x', 'day=2026-11-27']) expect(range(query).day).to.equal(undefined);
+  });
+});
+
+describe('the figures of the start page', () => {
+  it('are read for the period, the one before, the last hours and today', async () => {
+    const asked: Record<string, unknown>[] = [];
+    const row = (name: string, charged: bigint, more: Partial<ServiceRow> = {}): ServiceRow => ({
+      ...NO_SERVICE,
+      ...{ at: 0, name, charged, calls: 1, ...more },
+    });
+    const models = [row('a', 5n), row('b', 5n, { calls: 3 }), row('c', 7n), row('a', 1n, { at: 1 })];
+    const serviceSums = async (query: Record<string, unknown>) => {
+      asked.push(query);
+      if (query.subject === 'account') return [row('acc_1', 4n), row('acc_2', 3n)];
+      if (query.subject === 'route') return query.counts ? [route({ ending: 'timeout' }, { failed: 2 })] : [];
+      return query.by === 'both' ? models : [row('a', 2n), row('b', 1n)];
+    };
+    const ranks = [row('acc_1', 4n), row('acc_2', 3n), row('acc_3', 0n, { calls: 0 })];
+    const spans: unknown[] = [];
+    const store = {
+      usage: { serviceSums },
+      ledger: {
+        paymentSums: async (span: object) => spans.push(span) && [{ amount: 9n }, { amount: -4n }, { amount: 1n }],
+      },
+      accounts: { names: async () => [{ id: 'acc_1', name: 'Acme' }], countCreated: async () => 2 },
+    } as unknown as Parameters<typeof readDashboard>[0]['store'];
+    const range = readDashboardRange(new URLSearchParams(), ZONE, NOW);
+    const figures = await readDashboard({ store, customerRanks: async () => ranks }, range, { now: NOW, zone: ZONE });
+    expect(figures.models.map(({ name, charged }) => [name, charged])).to.deep.equal([
+      ['c', 7n],
+      ['a', 6n],
+      ['b', 5n],
+    ]);
+    expect([figures.total.charged, figures.before.charged]).to.deep.equal([18n, 3n]);
+    expect(figures.accounts.map(({ title }) => title)).to.deep.equal(['Acme', 'acc_2']);
+    expect(figures).to.include({ active: 2, created: 2, paidToday: 10n, returnedToday: 4n });
+    expect(figures.failures).to.deep.equal([{ ending: 'timeout', reason: '', failed: 2 }]);
+    const hour = NOW - (NOW % HOUR_MS);
+    expect(figures.upstreamsSince).to.equal(hour - HOUR_MS);
+    const today = Date.UTC(2026, 10, 25, 21);
+    expect(spans).to.deep.equal([{ from: today, to: NOW + HOUR_MS }]);
+    expect(asked.map(({ from, to }) => [from, to])).to.deep.equal([
+      [range.from, range.to],
+      [range.before, range.from],
+      [range.from, range.to],
+      [hour - HOUR_MS, NOW + HOUR_MS],
+      [range.from, range.to],
+    ]);
+    expect(asked.at(-1)?.names).to.deep.equal(['acc_1', 'acc_2', 'acc_3']);
+  });
+
+  it('have models of the same sum by their calls, and ten at most', async () => {
+    const rows = Array.from({ length: 12 }, (_, at) => ({
+      ...NO_SERVICE,
+      at: 0,
+      name: `m${at}`,
+      charged: 5n,
+      calls: at,
+    }));
+    const store = {
+      usage: {
+        serviceSums: async ({ by, subject }: Record<string, unknown>) =>
+          subject === 'model' && by === 'both' ? rows : [],
+      },
+      ledger: { paymentSums: async () => [] },
+      accounts: { names: async () => [], countCreated: async () => 0 },
+    } as unknown as Parameters<typeof readDashboard>[0]['store'];
+    const range = readDashboardRange(new URLSearchParams('day=2026-11-25'), ZONE, NOW);
+    const { models, accounts } = await readDashboard({ store, customerRanks: async () => [] }, range, {
+      now: NOW,
+      zone: ZONE,
+    });
+    expect(models.map(({ name }) => name)).to.deep.equal(Array.from({ length: 10 }, (_, at) => `m${11 - at}`));
+    expect(accounts).to.deep.equal([]);
+    expect([range.to - range.from, range.from - range.before]).to.deep.equal([24 * HOUR_MS, 24 * HOUR_MS]);
   });
 });
 

@@ -97,4 +97,41 @@ describe('the audit of automatic top-ups', () => {
       `automatic top-up: sum of the month: ${sum} instead of ${monthSum}`,
     ]);
   });
+
+  it('reports counts that are none, an order of others, and an account that shows something else', async () => {
+    const auto = await start('UTC', AT);
+    const look = async (changes: Partial<AutoTopupRow>) => {
+      const row = (await faulty.store.payments.autoTopup(wallet)) as AutoTopupRow;
+      await faulty.store.payments.changeAutoTopup({ ...row, ...changes });
+      return problems();
+    };
+    expect(await look({ day: 'x' })).to.deep.equal([`automatic top-up: it counts x, ${auto.month}`]);
+    expect(await look({ day: '', month: '' })).to.deep.equal([]);
+    expect(await look({ day: '', month: auto.month })).to.deep.equal([`automatic top-up: it counts , ${auto.month}`]);
+    const other = newOrder(await faulty.wallet(), { origin: 'auto' });
+    const typed = newOrder(wallet, { origin: 'manual' });
+    for (const order of [other, typed]) await faulty.store.payments.create(order);
+    for (const { id } of [other, typed]) {
+      expect(await look({ day: auto.day, order: id }), id).to.deep.equal([`automatic top-up: its order is ${id}`]);
+    }
+    expect(await look({ order: auto.order })).to.deep.equal([]);
+    const { enabled, amount, threshold } = auto;
+    for (const other of [{ enabled: !enabled }, { amount: amount + 1n }, { threshold: threshold + 1n }]) {
+      await faulty.store.accounts.setAutoTopup(wallet, { enabled, amount, threshold, ...other });
+      expect(await problems()).to.deep.equal(['automatic top-up: its account shows another']);
+    }
+  });
+
+  it('says nothing of a row that a gateway changes or removes meanwhile', async () => {
+    await start('UTC', AT - 10 * 24 * HOUR_MS);
+    const row = (await faulty.store.payments.autoTopup(wallet)) as AutoTopupRow;
+    await faulty.store.payments.changeAutoTopup({ ...row, dayCount: 4 });
+    const reading = (autoTopup: Store['payments']['autoTopup']) =>
+      problems({ ...faulty.store, payments: { ...faulty.store.payments, autoTopup } });
+    const versions = [2, 3];
+    expect(await reading(async () => ({ ...row, dayCount: 4, version: versions.shift() ?? 0 }))).to.deep.equal([]);
+    expect(await reading(async () => undefined)).to.deep.equal([]);
+    expect(await reading(async () => row)).to.deep.equal([]);
+    expect(await problems()).to.have.length(1);
+  });
 });
