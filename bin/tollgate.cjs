@@ -10,5 +10,5 @@ if (major < 24 || (major === 24 && minor < 14) || (major === 25 && minor < 5)) {
 } else {
   // As `npm start` does in a checkout; the environment wins.
   if (require('node:fs').existsSync('.env')) process.loadEnvFile('.env');
-  import('../dist/lib/cli/main.js');
+  void import('../dist/lib/cli/main.js');
 }

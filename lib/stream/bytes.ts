@@ -221,7 +221,7 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
   #schedule(): void {
     if (!this.#waiter || this.#scheduled) return;
     this.#scheduled = true;
-    RESOLVED.then(this.#onTick);
+    void RESOLVED.then(this.#onTick);
   }
 
   readonly #onTick = (): void => {
@@ -233,7 +233,7 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
     const wait = this.#buffered > 0 ? this.#decoder.waitForRoom?.() : undefined;
     if (wait) {
       this.#scheduled = true;
-      wait.then(this.#onTick);
+      void wait.then(this.#onTick);
       return;
     }
     const items = this.#decode();

@@ -232,7 +232,7 @@ describe('what an answer is billed that', () => {
   it('costs its input as well', async () => {
     const account = await gateway.account('100000');
     const format = (FORMATS.chat as () => FormatWriter)();
-    play([format.begin(), format.text(2), format.end('stop', 2)]);
+    void play([format.begin(), format.text(2), format.end('stop', 2)]);
     const reply = await send(gateway.url + CHAT, { key: account.key, body: ask('hi', { model: 'chat' }) });
     expect(reply.json.usage.prompt_tokens).to.equal(INPUT);
     expect(reply.json.billing.charged_rub).to.equal(2 + INPUT / 1_000_000);

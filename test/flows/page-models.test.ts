@@ -84,7 +84,7 @@ describe('models of the pages', () => {
     const sent: Record<string, unknown>[] = [];
     const vendor = await startUpstream((call) => {
       if (call.request.method === 'POST') sent.push(call.body);
-      chatAnswer('Hello.')(call);
+      void chatAnswer('Hello.')(call);
     });
     const host = `${vendor.url}/v1`;
     const options = { maxTokensParam: 'max_completion_tokens' };

@@ -119,7 +119,7 @@ describe('tools and models', () => {
   it('begins a name with a letter for the vendor, and returns it as the client knows it', async () => {
     upstream.behave((call) => {
       const [{ function: sent }] = call.body.tools as [typeof TOOL];
-      calling(['{}'], { prompt_tokens: 5, completion_tokens: 4, total_tokens: 9 }, sent.name)(call);
+      void calling(['{}'], { prompt_tokens: 5, completion_tokens: 4, total_tokens: 9 }, sent.name)(call);
     });
     const tools = [{ ...TOOL, function: { ...TOOL.function, name: '1c_reload' } }];
     const { json } = await chat({ model: 'handy', tools });

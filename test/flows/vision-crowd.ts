@@ -45,7 +45,7 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   for await (const _ of request);
   // Every other image is left to the next model.
   seen += 1;
-  if (seen % 2 === 0) answerStatus(503)({ response } as UpstreamCall);
+  if (seen % 2 === 0) void answerStatus(503)({ response } as UpstreamCall);
   else response.writeHead(200, SSE).end(chatChunk('Seen.') + chatEnd({ input: 1500 }));
 }
 

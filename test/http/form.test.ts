@@ -62,7 +62,7 @@ describe('form', () => {
         textBytesMax: 1000,
         ...options,
       };
-      readForm(request, whole)
+      void readForm(request, whole)
         .catch((error: unknown) => error)
         .then((result) => {
           answer(result);

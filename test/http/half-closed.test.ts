@@ -39,7 +39,7 @@ describe('a client that closes its side', () => {
       reply.open();
       for (const word of ['one', 'two']) {
         await sleep(ms);
-        reply.write(`data: ${word}\n\n`);
+        void reply.write(`data: ${word}\n\n`);
       }
       reply.close();
       return h.abandon;

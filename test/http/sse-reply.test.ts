@@ -89,7 +89,7 @@ describe('SSE reply', () => {
         const data = [`a\u0085b ${words}`, `c\u2028d ${words}`, `e\u2029f ${words}`];
         const reply = await open(60_000, version);
         reply.open();
-        for (const each of data) reply.write(`data: ${JSON.stringify(each)}\n\n`);
+        for (const each of data) void reply.write(`data: ${JSON.stringify(each)}\n\n`);
         reply.close();
         await until(() => text.includes('f Ж') && text.trimEnd().endsWith(version === '1.0' ? '"' : '0'));
         expect(text).not.to.match(/[\u0085\u2028\u2029]/);
@@ -104,9 +104,9 @@ describe('SSE reply', () => {
     reply.open();
     const short = 'data: Ж\n\n';
     const long = `data: ${'Жук 😀 '.repeat(3000)}\n\n`;
-    reply.write(short);
+    void reply.write(short);
     reply.keepAlive();
-    reply.write(long);
+    void reply.write(long);
     reply.close();
     await once(client, 'end');
     const [head, ...rest] = text.split('\r\n\r\n');
@@ -120,8 +120,8 @@ describe('SSE reply', () => {
     const reply = await open();
     reply.open();
     const long = 'Жук 😀 '.repeat(3000);
-    reply.write(long);
-    reply.write('short Ж');
+    void reply.write(long);
+    void reply.write('short Ж');
     reply.close();
     await until(() => text.endsWith('0\r\n\r\n'));
     expect(joinChunks()).to.equal(`${long}short Ж`);
@@ -195,8 +195,8 @@ describe('SSE reply', () => {
     reply.open();
     const long = 'x'.repeat(50_000);
     for (const letter of ['a', 'b']) {
-      reply.write(`<${letter}>`);
-      reply.write(`${letter}${long}`);
+      void reply.write(`<${letter}>`);
+      void reply.write(`${letter}${long}`);
     }
     reply.close();
     await until(() => text.endsWith('0\r\n\r\n'));
@@ -299,7 +299,7 @@ describe('SSE reply', () => {
     await reply.write('x'.repeat(MUCH_BYTES));
     await sleep(200);
     expect(response.destroyed).to.equal(false);
-    reply.write('data: late\n\n');
+    void reply.write('data: late\n\n');
     reply.close();
     await until(() => received > MUCH_BYTES);
   });

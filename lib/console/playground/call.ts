@@ -101,7 +101,7 @@ function streamOutput(
       },
       close() {
         const outcome = describeOutcome(failure ?? collector.reply());
-        reply.write(`event: outcome\ndata: ${JSON.stringify(outcome)}\n\n`);
+        void reply.write(`event: outcome\ndata: ${JSON.stringify(outcome)}\n\n`);
         reply.close();
       },
     },

@@ -134,7 +134,7 @@ describe('an image attempt', () => {
 
   it('does not blame its route if there is no room for its reply until the end', async () => {
     const queue = new ReplyQueue(1);
-    queue.reserveAnswer().hold({ kept: 0, open: 1 });
+    void queue.reserveAnswer().hold({ kept: 0, open: 1 });
     const image = async () => {
       const memory = readPluginRun()?.memory;
       memory?.noteEvent(3 * MIB);

@@ -25,7 +25,7 @@ describe('the queue of long replies', () => {
   /** Whether it may go on at once. */
   function read(share: AnswerShare, bytes: number, name = ''): boolean {
     const room = share.hold({ kept: 0, open: bytes });
-    room?.then(() => told.push(name));
+    void room?.then(() => told.push(name));
     return room === undefined;
   }
 

@@ -39,7 +39,7 @@ describe('recorder of answers', () => {
     asked = [];
     server = createServer(async (incoming, response) => {
       asked.push({ headers: incoming.headers, body: (await incoming.toArray()).join('') });
-      answer(response);
+      void answer(response);
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
