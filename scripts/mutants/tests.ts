@@ -25,6 +25,7 @@ const WHOLE: Readonly<Record<string, readonly string[]>> = {
   'lib/upstream/formats/': ['test/contract/wire/wire.test.ts'],
   'lib/manage/': ['test/api/management/document.test.ts', 'test/api/management/recorded.test.ts'],
   'lib/money/': ['test/store/sqlite.test.ts'],
+  'lib/store/mongodb/': ['test/store/mongodb-further.test.ts'],
   'lib/console/catalog/': CATALOG_PAGES,
   'lib/console/pages/admin-catalog': CATALOG_PAGES,
   'lib/console/pages/admin-model': CATALOG_PAGES,
@@ -52,7 +53,7 @@ export interface Step {
 /**
  * First the files that mirror the path or its folders and the recordings of a provider, then those of a folder below the
  * room, then those that name what the changed line names, then all others by how few imports lie between. At last the
- * mirrors with all their cases: most of a store's contract runs in `test:long` only.
+ * mirrors with all their cases: some of a store's contract run in `test:long` only.
  */
 export function testsFor(path: string, most: number, line = ''): readonly Step[] {
   const mirrors = tests.filter((test) => mirror(path, test));

@@ -88,14 +88,16 @@ describe('money metrics', () => {
       newAttempt({ model: 'model-a', upstream: 'other', certainty: 'possible', cost: cost(RUB) }),
       newAttempt({ model: 'model-a', certainty: 'none', cost: cost(0n) }),
     ];
-    await ledger.settle(await hold(), { ...used(3n * RUB), attempts: [failed, whole] });
+    const nobody = newAttempt({ model: 'model-a', upstream: null, cost: cost(5n * RUB) });
+    await ledger.settle(await hold(), { ...used(3n * RUB), attempts: [failed, whole, nobody] });
     await ledger.release(await hold(), [refused, failed]);
     const { sum } = await look();
     const total = (labels: object) => sum('tollgate_upstream_cost_rubles_total', { model: 'model-a', ...labels });
     expect(total({ upstream: 'vendor', certainty: 'reported' })).to.equal(2);
     expect(total({ upstream: 'other', certainty: 'possible' })).to.equal(2);
+    expect(total({ upstream: '' })).to.equal(5);
     const booked = (certainty: string) => sum('tollgate_upstream_attempts_booked_total', { certainty });
-    expect(['reported', 'estimated', 'possible', 'none'].map(booked)).to.deep.equal([1, 0, 2, 1]);
+    expect(['reported', 'estimated', 'possible', 'none'].map(booked)).to.deep.equal([2, 0, 2, 1]);
   });
 
   it('counts what a video has cost once it is completed, and once', async () => {

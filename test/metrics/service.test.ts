@@ -3,6 +3,7 @@ import { Registry } from 'prom-client';
 import { buildCatalog } from '../../lib/catalog/catalog.ts';
 import { readCatalogFiles } from '../../lib/catalog/files.ts';
 import type { LossNotice } from '../../lib/catalog/loss.ts';
+import { createMetrics } from '../../lib/metrics/metrics.ts';
 import { createServiceMetrics } from '../../lib/metrics/service.ts';
 import { parseExposition } from '../../testkit/exposition.ts';
 import { openFaultyStore } from '../../testkit/faulty-store.ts';
@@ -14,6 +15,23 @@ const catalog = () => none;
 const catalogFailure = () => undefined;
 
 describe('service metrics', () => {
+  it('tell the readiness of the service that is watched', async () => {
+    const metrics = createMetrics({ catalog, routes: () => [] });
+    expect(await metrics.readiness()).to.equal(undefined);
+    let isUp = true;
+    const ping = async () => {
+      if (!isUp) throw new Error('down');
+    };
+    const keys = { keys: 4, rate: 1, auth: 1, quota: 0 };
+    const upstreams = () => [{ upstream: 'one', routes: 3, outages: [], keys }];
+    metrics.watchService({ calls, catalog, catalogFailure, ping, upstreams });
+    const { upstreams: found, ...rest } = (await metrics.readiness()) ?? {};
+    expect(rest).to.deep.equal({ status: 'unavailable', store: true, models: 0 });
+    expect(found).to.deep.equal({ one: { routes: 3, routes_open: 0, keys: 4, keys_resting: 2 } });
+    isUp = false;
+    expect(await metrics.readiness()).to.include({ store: false });
+  });
+
   async function look(ping: () => Promise<void>) {
     const registry = new Registry();
     createServiceMetrics(registry, { calls, catalog, catalogFailure, ping });

@@ -41,6 +41,7 @@ describe('common passwords', () => {
     ...['gfhjkm12345', 'Ghbdtn2024!', 'cjkysirj123', 'зфыыцщкв123', 'йцукенйцукен1'],
     ...['tollgate2024!', 'ann.lee2024!!', 'ANN.LEE@Example.com1', 'example123456'],
     'password99999999',
+    '99!monkey2024',
   ]) {
     it(`${password} is one`, () => {
       expect(findPasswordProblem(password, ['Ann.Lee@Example.com'])).to.equal('common');
@@ -61,6 +62,7 @@ describe('common passwords', () => {
       'xK9#mPq2vL',
       'dragon93847261x',
       'password73920184',
+      '93847261dragon',
       'жук-лампа-7',
       '雨と花と石と鳥と山と',
     ],

@@ -1,7 +1,4 @@
 // The suite every store passes: it says in tests what the doc comments of `lib/store/store.ts` promise.
-
-import { describeLong } from '../../../testkit/long.ts';
-import { SQLITE } from '../../../testkit/stores.ts';
 import { accountContract } from './accounts.ts';
 import { alertContract } from './alerts.ts';
 import { archiveContract } from './archives.ts';
@@ -41,7 +38,7 @@ import { signinContract } from './signins.ts';
 import { usageContract } from './usage.ts';
 import { webhookContract } from './webhooks.ts';
 
-/** Of these, money takes its way through each store's own code: `npm test` asks both stores. They share a database. */
+/** Of these, money takes its way through each store's own code. */
 const TOGETHER: Readonly<Record<string, (context: StoreContext) => void>> = {
   payments: paymentContract,
   paybacks: paybackContract,
@@ -59,7 +56,7 @@ const TOGETHER: Readonly<Record<string, (context: StoreContext) => void>> = {
   usage: usageContract,
 };
 
-/** Of these there is none in a balance: `npm test` asks one store. They share the database too. */
+/** Of these there is none in a balance. */
 const WITHOUT_MONEY: Readonly<Record<string, (context: StoreContext) => void>> = {
   webhooks: webhookContract,
   'charge lists': chargeListContract,
@@ -77,22 +74,31 @@ const WITHOUT_MONEY: Readonly<Record<string, (context: StoreContext) => void>> =
   'sessions and links': signinContract,
 };
 
+/** What every balance depends on. */
 export function storeContract(kind: StoreKind): void {
-  const describeOnce = kind.name === SQLITE.name ? describe : describeLong;
-  describe(kind.name, () => {
-    const context = useStore(kind);
-    for (const [what, contract] of Object.entries(TOGETHER)) describe(what, () => contract(context));
-    for (const [what, contract] of Object.entries(WITHOUT_MONEY)) describeOnce(what, () => contract(context));
-  });
+  describeParts(kind, TOGETHER);
   describe(`${kind.name}: ledger`, () => ledgerContract(kind));
   describe(`${kind.name}: ledger against the model`, () => modelContract(kind));
-  describeOnce(`${kind.name}: ledger reads`, () => ledgerReadContract(kind));
   describe(`${kind.name}: journal`, () => journalContract(kind));
-  describeOnce(`${kind.name}: audit checkpoints`, () => checkpointContract(kind));
-  describeOnce(`${kind.name}: changes since the audit`, () => changesContract(kind));
-  describeOnce(`${kind.name}: archives`, () => archiveContract(kind));
   describe(`${kind.name}: jobs`, () => jobContract(kind));
-  describeOnce(`${kind.name}: media`, () => mediaContract(kind));
-  describeOnce(`${kind.name}: lifecycle`, () => lifecycleContract(kind));
   describe(`${kind.name}: several processes`, () => processContract(kind));
+}
+
+/** In a file of its own for a store that takes longer: both parts then run side by side. */
+export function furtherContract(kind: StoreKind): void {
+  describeParts(kind, WITHOUT_MONEY);
+  describe(`${kind.name}: ledger reads`, () => ledgerReadContract(kind));
+  describe(`${kind.name}: audit checkpoints`, () => checkpointContract(kind));
+  describe(`${kind.name}: changes since the audit`, () => changesContract(kind));
+  describe(`${kind.name}: archives`, () => archiveContract(kind));
+  describe(`${kind.name}: media`, () => mediaContract(kind));
+  describe(`${kind.name}: lifecycle`, () => lifecycleContract(kind));
+}
+
+/** In one database. */
+function describeParts(kind: StoreKind, parts: typeof TOGETHER): void {
+  describe(kind.name, () => {
+    const context = useStore(kind);
+    for (const [what, contract] of Object.entries(parts)) describe(what, () => contract(context));
+  });
 }
