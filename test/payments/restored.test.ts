@@ -72,11 +72,13 @@ for (const kind of STORES) {
       await gateway.stop();
     });
 
-    it('is one as a copy of it, and has no open sessions; its source is none', async function () {
+    it('is one as a copy of it, and has no open sessions or links; its source is none', async function () {
       this.timeout(60_000);
       const wallet = await newLowWallet();
       const session = { user: 'usr_1', createdAt: 1, seenAt: 1, expiresAt: 9e12, idleMs: 9e12, provenAt: null };
       await store.sessions.add({ hash: `s-${kind.name}`, ...session, address: '192.0.2.1', agent: 'x' });
+      const link = { hash: `l-${kind.name}`, purpose: 'operator', user: null, account: null, expiresAt: 9e12 } as const;
+      await store.sessions.addLink({ ...link, email: 'op@example.com' });
       const file = join(folder, 'again.db');
       await store.backup(file);
       expect(await pauseTopupsOfBackup(store, Date.now())).to.equal(undefined);
@@ -85,6 +87,7 @@ for (const kind of STORES) {
       const copy = await openStore(target.url, { inProcess: true, unfinished: true });
       try {
         expect(await backup.sessions.get(`s-${kind.name}`)).to.equal(undefined);
+        expect(await backup.sessions.link(link.hash)).to.equal(undefined);
         await copyStore({ from: backup, to: copy, live: false });
         const found = await pauseTopupsOfBackup(copy, Date.now());
         expect(found).to.include({ paused: (await store.payments.page('autoTopups', { limit: 10 })).length });

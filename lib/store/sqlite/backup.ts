@@ -37,11 +37,11 @@ export function copyDatabase(
   });
 }
 
-/** People sign in again, as on any copy: sessions that have ended since would be open again. */
+/** As on any copy, people sign in again: ended sessions would be open again, and used links would work again. */
 function markAsBackup(target: string): void {
   const db = new DatabaseSync(target);
   try {
-    db.exec('DELETE FROM sessions');
+    db.exec('DELETE FROM sessions; DELETE FROM links');
     db.prepare('INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)').run(
       BACKUP_SETTING,
       new Date().toISOString(),
