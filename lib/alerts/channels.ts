@@ -1,6 +1,7 @@
 // The channels of an alert: an email and a Telegram message to each owner, and a signed POST to the account's webhook.
 import type { Logger } from 'pino';
-import { rejectOnAbort, withDeadline } from '../media/deadline.ts';
+import { rejectOnAbort } from '../base/abort.ts';
+import { withDeadline } from '../media/deadline.ts';
 import { FetchFailure } from '../media/failure.ts';
 import type { Fetcher } from '../media/fetcher.ts';
 import type { AlertSettings } from '../store/ports/alerts.ts';

@@ -1,7 +1,7 @@
 // Links private chats with the bot to users. One gateway at a time listens to the bot, by a lease in the store: Telegram
 // delivers to one listener only, and keeps what it has not been told of as read.
 import type { Logger } from 'pino';
-import { abortableDelay } from '../media/deadline.ts';
+import { abortableDelay } from '../base/abort.ts';
 import type { TelegramChat, User } from '../store/ports/users.ts';
 import type { Store } from '../store/store.ts';
 import type { People } from '../users/people.ts';

@@ -1,6 +1,7 @@
 // One attempt at one route whose reply comes whole, within the deadline and the signal of its call.
+
+import { rejectOnAbort } from '../base/abort.ts';
 import { fault } from '../base/faults.ts';
-import { rejectOnAbort } from '../media/deadline.ts';
 import { toClientFault } from '../upstream/host/client-fault.ts';
 import { type Ending, toAbortEnding } from './ending.ts';
 

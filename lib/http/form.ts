@@ -2,9 +2,9 @@
 // own memory.
 import type { IncomingMessage } from 'node:http';
 import { type BusboyFileStream, Busboy as createParser } from '@fastify/busboy';
+import { rejectOnAbort } from '../base/abort.ts';
 import { type Fault, fault } from '../base/faults.ts';
 import { createGrowingBuffer, type GrowingBuffer } from '../base/growing-buffer.ts';
-import { rejectOnAbort } from '../media/deadline.ts';
 import { type BodyOptions, readPieces } from './body.ts';
 
 export interface Form {

@@ -1,5 +1,4 @@
 // Time limits for a fetch and its steps.
-import { setTimeout as delay } from 'node:timers/promises';
 import { FetchFailure } from './failure.ts';
 
 /** Runs with a signal that aborts with the outer one, or with a `slow` failure after `ms`. */
@@ -19,26 +18,4 @@ export async function withDeadline<T>(
     clearTimeout(timer);
     outer.removeEventListener('abort', onAbort);
   }
-}
-
-/** Settles like the promise, or rejects when the signal aborts. */
-export function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
-}
-
-/** Waits until a whole number of steps has passed since `startedAt`. Throws the signal's reason if it aborts first. */
-export async function waitForStep(startedAt: number, stepMs: number, signal: AbortSignal): Promise<void> {
-  const passed = performance.now() - startedAt;
-  await abortableDelay(stepMs - (passed % stepMs), signal);
-}
-
-/** Throws the signal's reason if it aborts first. */
-export async function abortableDelay(ms: number, signal: AbortSignal): Promise<void> {
-  await delay(ms, undefined, { signal }).catch(() => {});
-  signal.throwIfAborted();
 }

@@ -1,10 +1,12 @@
 // Fetches images that clients link to and results of upstreams, and posts to owners' webhooks: only from and to public
 // https hosts and trusted origins, over connections to checked addresses.
+
+import { abortableDelay, waitForStep } from '../base/abort.ts';
 import { type Fault, fault } from '../base/faults.ts';
 import type { UpstreamFault, UpstreamFaultKind } from '../upstream/contract/provider.ts';
 import { upstreamFault } from '../upstream/host/fault.ts';
 import { type Dial, dialAddress } from './connect.ts';
-import { abortableDelay, waitForStep, withDeadline } from './deadline.ts';
+import { withDeadline } from './deadline.ts';
 import { type FailureReason, FetchFailure } from './failure.ts';
 import { followRedirects, type Network, REDIRECTS_MAX, requestOnce } from './hop.ts';
 import { type ByteBudget, type Image, tooLarge } from './image.ts';

@@ -1,8 +1,9 @@
 // Resolves a host to checked addresses; the connection is then made to one of these.
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import { rejectOnAbort } from '../base/abort.ts';
 import { isPublicAddress } from './address.ts';
-import { rejectOnAbort, withDeadline } from './deadline.ts';
+import { withDeadline } from './deadline.ts';
 import { FetchFailure, failAs } from './failure.ts';
 import type { Target } from './url.ts';
 

@@ -1,7 +1,8 @@
 // Time limits of a fetch: their errors, and that they leave nothing behind.
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
-import { rejectOnAbort, waitForStep, withDeadline } from '../../lib/media/deadline.ts';
+import { rejectOnAbort, waitForStep } from '../../lib/base/abort.ts';
+import { withDeadline } from '../../lib/media/deadline.ts';
 import { FetchFailure } from '../../lib/media/failure.ts';
 
 const never = () => new Promise<never>(() => {});

@@ -1,7 +1,8 @@
 // One attempt at one route: the upstream's parts through the pipeline to the output, under the time limits.
+
+import { rejectOnAbort } from '../../base/abort.ts';
 import { fault } from '../../base/faults.ts';
 import type { Route } from '../../catalog/model.ts';
-import { rejectOnAbort } from '../../media/deadline.ts';
 import type { PromptTokens } from '../../money/price.ts';
 import type { ErrorPart, FinishPart } from '../../stream/part.ts';
 import { pipeline } from '../../stream/pipeline.ts';

@@ -1,7 +1,8 @@
 // Tells an upstream that a job was given up, so that it need not finish a video that nobody waits for. The job has ended by
 // then: whatever comes of it changes nothing.
+
+import { rejectOnAbort } from '../../base/abort.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
-import { rejectOnAbort } from '../../media/deadline.ts';
 import type { Job } from '../../money/job-rules.ts';
 import type { VideoRef } from '../../upstream/contract/provider.ts';
 import { callPlugin, nameUpstream } from '../../upstream/host/plugin-run.ts';

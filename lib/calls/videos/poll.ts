@@ -1,9 +1,9 @@
 // One poll of a job's upstream, and what follows from it. Only the upstream's verdict ends a job: any other failure
 // says nothing about the job itself.
 
+import { rejectOnAbort } from '../../base/abort.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Route } from '../../catalog/model.ts';
-import { rejectOnAbort } from '../../media/deadline.ts';
 import type { Results } from '../../media/results.ts';
 import type { Job } from '../../money/job-rules.ts';
 import type { MediaSource, UpstreamFault, VideoRef, VideoState } from '../../upstream/contract/provider.ts';

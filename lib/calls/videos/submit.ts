@@ -1,9 +1,9 @@
 // Asks the routes of a video to start it, in order: the next one only after a certain refusal, because a start that may
 // have been accepted is never repeated.
 
+import { rejectOnAbort } from '../../base/abort.ts';
 import { fault } from '../../base/faults.ts';
 import type { Route } from '../../catalog/model.ts';
-import { rejectOnAbort } from '../../media/deadline.ts';
 import type { Size, VideoCall, VideoRef } from '../../upstream/contract/provider.ts';
 import { toClientFault } from '../../upstream/host/client-fault.ts';
 import { callPlugin, nameUpstream, type PluginRun } from '../../upstream/host/plugin-run.ts';

@@ -1,4 +1,5 @@
 // Tokens that keys are exchanged for: kept until shortly before they expire, with one exchange at a time per key.
+import { rejectOnAbort } from '../../base/abort.ts';
 import type { Token, TokenSource } from '../contract/host.ts';
 import type { HeaderFields, TokenAuth } from '../contract/request.ts';
 import { upstreamFault } from './fault.ts';
@@ -45,7 +46,7 @@ export function createTokenAuth({ source, now, secrets }: TokensOptions): TokenA
   function takeOff(key: string): Flight {
     const controller = new AbortController();
     const { signal } = controller;
-    const flight = { controller, token: unlessAborted(exchange(key, signal), signal), waiting: 0 };
+    const flight = { controller, token: rejectOnAbort(exchange(key, signal), signal), waiting: 0 };
     flights.set(key, flight);
     const giveUp = () => controller.abort(upstreamFault('timeout', 'no token came of the exchange of the key in time'));
     const timer = setTimeout(giveUp, EXCHANGE_MS);
@@ -62,7 +63,7 @@ export function createTokenAuth({ source, now, secrets }: TokensOptions): TokenA
     const flight = flights.get(key) ?? takeOff(key);
     flight.waiting += 1;
     try {
-      return await unlessAborted(flight.token, signal);
+      return await rejectOnAbort(flight.token, signal);
     } finally {
       flight.waiting -= 1;
       if (flight.waiting === 0 && flights.get(key) === flight) {
@@ -84,14 +85,5 @@ export function createTokenAuth({ source, now, secrets }: TokensOptions): TokenA
       // Another call may already have a new one.
       if (token?.headers === headers) known.set(key, { ...token, expiresAt: 0 });
     },
-  });
-}
-
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
   });
 }
