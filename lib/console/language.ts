@@ -35,7 +35,7 @@ export function chooseLanguage(chosen: string | undefined, accepted: string | un
   return preferred.find(isLanguage) ?? 'en';
 }
 
-const LOCALES: Readonly<Record<Language, string>> = { en: 'en-GB', ru: 'ru-RU' };
+export const LOCALES: Readonly<Record<Language, string>> = { en: 'en-GB', ru: 'ru-RU' };
 
 /** Formatting for one language and time zone. */
 export interface Format {

@@ -1,7 +1,7 @@
 // The hours or days of a chart: each has its place, whether anything happened in it or not.
 import { HOUR_MS } from '../base/durations.ts';
 import { addDays, findDayStartHour, findHourDay } from '../money/days.ts';
-import type { Language } from './language.ts';
+import { type Language, LOCALES } from './language.ts';
 
 export interface TimeSlot {
   /** Whole hours, ms since the epoch; `to` is exclusive. */
@@ -72,8 +72,6 @@ export function listSlots(unit: SlotUnit, { first, last, zone }: { first: string
   if (unit === 'month') return listMonthSlots(first, last, zone);
   return listHourSlots(findDayStartHour(first, zone), findDayStartHour(addDays(last, 1), zone), zone);
 }
-
-const LOCALES: Readonly<Record<Language, string>> = { en: 'en-GB', ru: 'ru-RU' };
 
 interface SlotNames {
   readonly name: (slot: TimeSlot) => string;

@@ -3,7 +3,7 @@ import { KOPECK } from '../../money/money.ts';
 import { type Act, type ActRefusal, computeActKopecks, findLastMonth } from '../../payments/papers/acts.ts';
 import { form, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
-import { defineWords, type Language } from '../language.ts';
+import { defineWords, type Language, LOCALES } from '../language.ts';
 import { linkTo, type OwnerVisit, type UserVisit } from '../visit.ts';
 
 const WORDS = defineWords<{
@@ -54,8 +54,6 @@ const WORDS = defineWords<{
 export function describeActRefusal(language: Language, refusal: ActRefusal | 'month'): string {
   return WORDS[language].refusals[refusal];
 }
-
-const LOCALES = { en: 'en-GB', ru: 'ru-RU' } as const;
 
 /** `November 2026` */
 export function formatPageMonth(language: Language, month: string): string {
