@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { pauseOften, withIdleLimit } from './patience.ts';
 import type { Recording } from './recording.ts';
 import type { Pacing } from './replay.ts';
-import { onStage, type TestBench } from './stage.ts';
+import { listPlayChecks, type Play, type TestBench } from './stage.ts';
 import { type Check, ordinary, type Subject } from './subject.ts';
 
 /** From the abort to the end of the call and of its connection. */
@@ -27,7 +27,7 @@ export function abortChecks(subject: Subject, kind: Recording['kind']): readonly
     ['after two thirds of the body', { hold: 'end', length: Math.floor((length * 2) / 3) }],
     ['after the last byte, before the end', { hold: 'end' }],
   ];
-  const checks: [name: string, play: (stage: TestBench) => Promise<void>][] = points.map(([name, pacing]) => [
+  const checks: Play[] = points.map(([name, pacing]) => [
     `${name} closes the connection`,
     (stage) => {
       stage.replay.play({ before: stage.fill(recording).before, reply: stage.fill(recording).reply, pacing });
@@ -54,11 +54,7 @@ export function abortChecks(subject: Subject, kind: Recording['kind']): readonly
   ]);
   checks.push(['before the call sends nothing', (stage) => abortedEarly(stage, recording)]);
   const group = kind === 'text' ? 'abort' : `abort of ${kind}`;
-  return checks.map(([name, play]) => ({
-    group,
-    name,
-    run: () => onStage(subject.plugin, recording.settings, play),
-  }));
+  return listPlayChecks(group, subject, recording, checks);
 }
 
 /** Starts something that stalls, and aborts it. */

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { StartOutcome } from './outcome.ts';
 import { pauseOften, withIdleLimit } from './patience.ts';
 import type { Recording, Reply, VideoRecording } from './recording.ts';
-import { onStage, type TestBench } from './stage.ts';
+import { listPlayChecks, type Play, type TestBench } from './stage.ts';
 import { type Check, ordinary, type Subject } from './subject.ts';
 import { watchTimers } from './timer-watch.ts';
 
@@ -21,15 +21,11 @@ const LONG_BYTES = 256 * 1024;
 
 export function afterChecks(subject: Subject, kind: Recording['kind']): readonly Check[] {
   const recording = ordinary(subject, kind);
-  const checks: [name: string, play: (stage: TestBench, own: Recording) => Promise<void>][] = [
+  const checks: Play[] = [
     ['leaves no timer behind', (stage, own) => checkTimers(stage, own, subject.folder)],
     ['leaves no connection open', checkConnections],
   ];
-  return checks.map(([name, play]) => ({
-    group: `after ${kind}`,
-    name,
-    run: () => onStage(subject.plugin, recording.settings, (stage) => play(stage, stage.fill(recording))),
-  }));
+  return listPlayChecks(`after ${kind}`, subject, recording, checks);
 }
 
 async function checkTimers(stage: TestBench, recording: Recording, folder: string): Promise<void> {

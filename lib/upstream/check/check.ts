@@ -19,7 +19,7 @@ import { loadNevers, loadRecordings, type Recording } from './recording.ts';
 import { requiredChecks } from './required.ts';
 import { sendingChecks } from './sending.ts';
 import { settingsChecks } from './shape.ts';
-import { settingsAt, usesNetwork } from './stage.ts';
+import { NOWHERE, settingsAt, usesNetwork } from './stage.ts';
 import { statusChecks } from './status.ts';
 import { streamChecks } from './stream.ts';
 import type { Check, Subject } from './subject.ts';
@@ -27,9 +27,6 @@ import { KINDS, ordinary } from './subject.ts';
 import { videoChecks } from './video.ts';
 
 export type { Check } from './subject.ts';
-
-/** Nothing listens there, and nothing needs to: creating a provider does no I/O. */
-const NOWHERE = 'http://127.0.0.1:9';
 
 /** Loads the plugin in a folder and lists its checks; throws if it does not load, or has no recordings. */
 export async function collectChecks(folder: string, { thorough = false } = {}): Promise<readonly Check[]> {

@@ -3,20 +3,16 @@ import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import type { EmbedOutcome } from './outcome.ts';
 import type { EmbedRecording } from './recording.ts';
-import { onStage, type TestBench } from './stage.ts';
+import { listPlayChecks, type Play, type TestBench } from './stage.ts';
 import { type Check, ordinary, type Subject } from './subject.ts';
 
 export function embedChecks(subject: Subject): readonly Check[] {
   const recording = ordinary(subject, 'embed');
-  const checks: [name: string, play: (stage: TestBench, own: EmbedRecording) => Promise<void>][] = [
+  const checks: Play<EmbedRecording>[] = [
     ['a vector too few is no answer', lacksVector],
     ['a reply without a count has none', lacksCount],
   ];
-  return checks.map(([name, play]) => ({
-    group: 'embeddings',
-    name,
-    run: () => onStage(subject.plugin, recording.settings, (stage) => play(stage, stage.fill(recording))),
-  }));
+  return listPlayChecks('embeddings', subject, recording, checks);
 }
 
 /** The recorded reply to a call with one more input; a vendor that takes one at a time is asked once more. */

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { StartOutcome } from './outcome.ts';
 import { readCpuWaitMs } from './patience.ts';
 import type { Recording, Reply, VideoRecording } from './recording.ts';
-import { onStage, type TestBench } from './stage.ts';
+import { listPlayChecks, type Play, type TestBench } from './stage.ts';
 import { type Check, ordinary, type Subject } from './subject.ts';
 
 /** Of CPU time, without a turn for anything else; small recordings take a few milliseconds. */
@@ -25,18 +25,14 @@ const CALLS = 3;
 
 export function firstCallChecks(subject: Subject, kind: Recording['kind']): readonly Check[] {
   const recording = ordinary(subject, kind);
-  const checks: [name: string, play: (stage: TestBench) => Promise<void>][] = [
+  const checks: Play[] = [
     // What a stage sees printed is reported by the first check, so that one is named for it.
     ['runs, and keeps its secrets out of log and output', async (stage) => void (await stage.run(recording))],
     ['leaves the event loop to other calls', (stage) => leavesLoop('a call', () => stage.run(recording))],
     ['leaves the call as it is', leavesCall],
   ];
   if (kind === 'video') checks.push(['leaves the event loop to other calls while it is polled', pollsLeaveLoop]);
-  return checks.map(([name, play]) => ({
-    group: `during ${kind}`,
-    name,
-    run: () => onStage(subject.plugin, recording.settings, play),
-  }));
+  return listPlayChecks(`during ${kind}`, subject, recording, checks);
 
   /** Where this route fails, the next one gets the same call. */
   async function leavesCall(stage: TestBench): Promise<void> {

@@ -1,6 +1,7 @@
 // Checks of what a payment plugin makes of its vendor's answers: everything that is compared before a credit is taken from
 // them, and nothing else is taken for paid.
 import assert from 'node:assert/strict';
+import { KOPECK } from '../../money/money.ts';
 import type { PaymentProvider, PaymentState } from '../contract/payment.ts';
 import { isUpstreamFault } from '../host/fault.ts';
 import { show } from './payment-asking.ts';
@@ -8,9 +9,8 @@ import { type CallName, type Facts, says } from './payment-fixture.ts';
 import { onStage, type PaymentStage, type PaymentSubject } from './payment-stage.ts';
 import type { Check } from './subject.ts';
 
-const MICRO_PER_KOPECK = 10_000n;
 /** No vendor has such a word. */
-const UNKNOWN_STATE = 'teleported';
+export const UNKNOWN_STATE = 'teleported';
 
 const REASONS = ['expired', 'soft', 'hard', 'technical'];
 
@@ -117,7 +117,7 @@ async function sumRead(stage: PaymentStage, call: CallName, isSaid: boolean): Pr
   for (const kopecks of [1n, 100n, 123_405n, 9_007_199_254_740_993n / 1000n]) {
     const { amount } = await read(stage, call, { amount: kopecks });
     assert.equal(typeof amount, 'bigint', 'the sum is no bigint');
-    assert.equal(amount, kopecks * MICRO_PER_KOPECK, `${kopecks} kopecks are ${amount} micro-roubles`);
+    assert.equal(amount, kopecks * KOPECK, `${kopecks} kopecks are ${amount} micro-roubles`);
   }
 }
 

@@ -1,16 +1,14 @@
 // Checks of what a payment plugin says of refunds: each that the vendor knows of, with its own sum, state and id. The wallet
 // gives back what they say, and what is missing among them stays there.
 import assert from 'node:assert/strict';
+import { KOPECK } from '../../money/money.ts';
 import type { PaymentProvider, PaymentState, RefundState } from '../contract/payment.ts';
 import { isUpstreamFault } from '../host/fault.ts';
 import { show } from './payment-asking.ts';
 import { type Facts, fillRefunds, says } from './payment-fixture.ts';
+import { UNKNOWN_STATE } from './payment-reading.ts';
 import { AMOUNT, onStage, type PaymentStage, type PaymentSubject, REFUND } from './payment-stage.ts';
 import type { Check } from './subject.ts';
-
-const MICRO_PER_KOPECK = 10_000n;
-/** No vendor has such a word. */
-const UNKNOWN_STATE = 'teleported';
 
 type Play = (stage: PaymentStage, subject: PaymentSubject) => Promise<void>;
 
@@ -62,7 +60,7 @@ async function everyRefund(stage: PaymentStage, subject: PaymentSubject): Promis
       return { id, status, amount, currency, ...(isNamed && { order }) };
     });
     const wanted = REFUNDS.slice(0, count).map(({ refund: id, means: status, amount, refundOrder: order }) => {
-      return { id, status, amount: amount * MICRO_PER_KOPECK, currency: 'RUB', ...(isNamed && { order }) };
+      return { id, status, amount: amount * KOPECK, currency: 'RUB', ...(isNamed && { order }) };
     });
     assert.deepEqual(sorted(found), sorted(wanted), `it says of its refunds: ${show(refunds)}`);
   }
@@ -73,10 +71,10 @@ async function wholePayment(stage: PaymentStage, subject: PaymentSubject): Promi
   for (const amount of [1n, AMOUNT]) {
     const state = await fetched(stage, subject, [{ amount, refundStatus }]);
     assert.equal(state.status, 'succeeded', 'a payment that was paid stays so, whatever goes back');
-    assert.equal(state.amount, AMOUNT * MICRO_PER_KOPECK, 'its sum is what was paid, whatever goes back');
+    assert.equal(state.amount, AMOUNT * KOPECK, 'its sum is what was paid, whatever goes back');
     assert.deepEqual(
       state.refunds.map((refund) => refund.amount),
-      [amount * MICRO_PER_KOPECK],
+      [amount * KOPECK],
       `it says of its refunds: ${show(state.refunds)}`,
     );
   }
@@ -108,10 +106,10 @@ async function ownRefunds(stage: PaymentStage, subject: PaymentSubject): Promise
 async function madeRefund(stage: PaymentStage, { fixture }: PaymentSubject): Promise<void> {
   const isNamed = says(fixture, 'refund', 'refundOrder');
   for (const [word, means] of Object.entries(fixture.refundStates ?? fixture.states)) {
-    for (const kopecks of [REFUND.amount / MICRO_PER_KOPECK, 1n]) {
+    for (const kopecks of [REFUND.amount / KOPECK, 1n]) {
       stage.vendor.facts = { ...stage.vendor.facts, refundStatus: word, amount: kopecks };
       const { id, status, amount, currency, order } = (await stage.call('refund')) as RefundState;
-      const wanted = { id: stage.vendor.facts.refund, status: means, amount: kopecks * MICRO_PER_KOPECK };
+      const wanted = { id: stage.vendor.facts.refund, status: means, amount: kopecks * KOPECK };
       assert.deepEqual({ id, status, amount, currency }, { ...wanted, currency: 'RUB' });
       if (isNamed) assert.equal(order, REFUND.id, 'it does not say which of our refunds it is');
     }

@@ -1,5 +1,6 @@
 // A payment plugin under check, opened as the gateway opens it, at a vendor on loopback.
 import assert from 'node:assert/strict';
+import { KOPECK } from '../../money/money.ts';
 import type { HostClock } from '../contract/host.ts';
 import type {
   HostMemory,
@@ -13,7 +14,7 @@ import { checkSettings, createProvider, type OpenProvider } from '../host/settin
 import { type OutputWatch, watchOutput } from './output-watch.ts';
 import type { CallName, Facts, Fixture } from './payment-fixture.ts';
 import { startVendor, type Vendor } from './payment-vendor.ts';
-import { settingsAt } from './stage.ts';
+import { NOWHERE, settingsAt } from './stage.ts';
 
 export interface PaymentSubject {
   readonly plugin: PaymentPlugin;
@@ -29,9 +30,7 @@ export interface PaymentStage {
   call(name: CallName, signal?: AbortSignal, order?: Partial<Order>): Promise<unknown>;
 }
 
-const NOWHERE = 'http://127.0.0.1:9';
 export const AMOUNT = 123_456n;
-const MICRO_PER_KOPECK = 10_000n;
 
 /** In the form that most vendors' ids have. */
 const PAYMENT_ID = '2d0cbe1a-000f-5000-9000-145f6df21d6f';
@@ -39,7 +38,7 @@ const PAYMENT_ID = '2d0cbe1a-000f-5000-9000-145f6df21d6f';
 export const ORDER: Order = {
   id: 'pay_0190check0000000000000000000000000001',
   idempotenceKey: 'key_0190check0000000000000000000000000002',
-  amount: AMOUNT * MICRO_PER_KOPECK,
+  amount: AMOUNT * KOPECK,
   currency: 'RUB',
   // Neither its sum nor its id: those have to be sent by themselves.
   description: 'Top-up',
@@ -56,7 +55,7 @@ export const REFUND: RefundOrder = {
   id: 'rfd_0190check3',
   idempotenceKey: 'key_0190check0000000000000000000000000004',
   payment: PAYMENT_ID,
-  amount: 100_200n * MICRO_PER_KOPECK,
+  amount: 100_200n * KOPECK,
   currency: 'RUB',
   reason: 'wish',
   email: 'payer@example.com',

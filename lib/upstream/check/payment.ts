@@ -1,6 +1,7 @@
 // The contract suite of payment plugins: a list of checks for any folder, run by `tollgate payment check` and by tests.
 import assert from 'node:assert/strict';
 import { DAY_MS } from '../../base/durations.ts';
+import { KOPECK } from '../../money/money.ts';
 import type { PaymentPlugin, PaymentProvider } from '../contract/payment.ts';
 import { isUpstreamFault } from '../host/fault.ts';
 import { loadPlugin, PAYMENT_CONTRACTS } from '../host/loader.ts';
@@ -14,15 +15,13 @@ import { secretChecks } from './payment-secret.ts';
 import { describeProvider, ORDER, openAt } from './payment-stage.ts';
 import { traceChecks } from './payment-traces.ts';
 import { webhookChecks } from './payment-webhooks.ts';
-import { usesNetwork } from './stage.ts';
+import { NOWHERE, usesNetwork } from './stage.ts';
 import type { Check } from './subject.ts';
 
-const MICRO_PER_KOPECK = 10_000n;
 /** The gateway sends no key that is about to be forgotten. */
 const KEY_MARGIN_MS = 600_000;
 /** No method of payment ends below 100 RUB. */
 const LEAST_MAX = 100_000_000n;
-const NOWHERE = 'http://127.0.0.1:9';
 const NO_FIXTURE = { settings: {}, states: {}, reasons: {}, payHosts: {}, untold: {}, routes: [], notices: [] };
 
 /** Loads the plugin of a folder and lists its checks; throws when it does not load, or has no fixture to check with. */
@@ -75,7 +74,7 @@ function providerChecks(provider: PaymentProvider, open: () => ReturnType<typeof
       'has limits in micro-roubles',
       () => {
         for (const { min, max } of Object.values(limits)) {
-          const isMicro = min >= MICRO_PER_KOPECK && max >= LEAST_MAX;
+          const isMicro = min >= KOPECK && max >= LEAST_MAX;
           assert(isMicro, `${min} to ${max} micro-roubles: the least is below a kopeck, or the most below 100 RUB`);
         }
       },

@@ -6,7 +6,7 @@ import { compareAsked } from './asked.ts';
 import { assertChargedOnce } from './charging.ts';
 import type { EmbedOutcome, ImageOutcome, Outcome, StartOutcome, TextOutcome } from './outcome.ts';
 import type { Recording, TextRecording } from './recording.ts';
-import { onStage, type TestBench } from './stage.ts';
+import { listPlayChecks, type Play, type TestBench } from './stage.ts';
 import { type Check, KINDS, ordinary, type Subject } from './subject.ts';
 import { expectStates } from './video.ts';
 
@@ -25,9 +25,7 @@ export function recordingChecks(subject: Subject): readonly Check[] {
     const group = `recording: ${recording.name}`;
     const isOrdinary = KINDS.some((kind) => recording.kind === kind && recording === maybeOrdinary(subject, kind));
     const thorough = subject.thorough || isOrdinary;
-    const checks: [name: string, play: (stage: TestBench, recording: Recording) => Promise<void>][] = [
-      ['reads as expected', asRecorded],
-    ];
+    const checks: Play[] = [['reads as expected', asRecorded]];
     const starts = recording.kind !== 'video' || recording.ref === undefined;
     if (starts) {
       checks.push(['reads the same cut at every byte', (stage, own) => cutEverywhere(stage, own, thorough)]);
@@ -44,11 +42,7 @@ export function recordingChecks(subject: Subject): readonly Check[] {
     }
     if (isOrdinary && recording.before.length === 0)
       checks.push(['is kept apart from others at the same time', keptApart]);
-    return checks.map(([name, play]) => ({
-      group,
-      name,
-      run: () => onStage(subject.plugin, recording.settings, (stage) => play(stage, stage.fill(recording))),
-    }));
+    return listPlayChecks(group, subject, recording, checks);
   });
 }
 

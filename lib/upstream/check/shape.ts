@@ -4,17 +4,15 @@ import { OperatorError } from '../../base/operator-error.ts';
 import { checkSettings, createProvider } from '../host/settings.ts';
 import { leavesLoop } from './first-call.ts';
 import { watchOutput } from './output-watch.ts';
-import { describeSettings, settingsAt } from './stage.ts';
+import { describeSettings, NOWHERE, settingsAt } from './stage.ts';
 import { type Check, KINDS, type Subject } from './subject.ts';
 import { watchTimers } from './timer-watch.ts';
 
 const GROUP = 'settings';
 
-/** Nothing listens there, and nothing needs to: creating a provider does no I/O. */
-const ORIGIN = 'http://127.0.0.1:9';
 export function settingsChecks(subject: Subject): readonly Check[] {
   const { plugin, recordings } = subject;
-  const valid = () => settingsAt(ORIGIN, plugin, recordings[0]?.settings ?? {});
+  const valid = () => settingsAt(NOWHERE, plugin, recordings[0]?.settings ?? {});
   const known = Object.entries(describeSettings(plugin));
   const checks: Check[] = [
     {

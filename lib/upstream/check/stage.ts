@@ -10,6 +10,10 @@ import { ORIGIN, type Outcome, observeEmbed, observeImage, observeStart, observe
 import { watchOutput } from './output-watch.ts';
 import type { Recording, Reply, TextRecording } from './recording.ts';
 import { type Pacing, type Replay, startReplay } from './replay.ts';
+import type { Check, Subject } from './subject.ts';
+
+/** Nothing listens there, and nothing needs to: creating a provider does no I/O. */
+export const NOWHERE = 'http://127.0.0.1:9';
 
 /** A key that is easy to find wherever it should not be. */
 export const API_KEY = 'sk-check-0123456789abcdef';
@@ -142,6 +146,26 @@ export async function onStage<T>(
   } finally {
     await stage.close();
   }
+}
+
+/** The name of a check, and what it plays with its recording. */
+export type Play<Own extends Recording = Recording> = readonly [
+  name: string,
+  play: (stage: TestBench, own: Own) => Promise<void>,
+];
+
+/** Checks that play a recording, each on a stage of its own. */
+export function listPlayChecks<Own extends Recording>(
+  group: string,
+  { plugin }: Subject,
+  recording: Own,
+  plays: readonly Play<Own>[],
+): readonly Check[] {
+  return plays.map(([name, play]) => ({
+    group,
+    name,
+    run: () => onStage(plugin, recording.settings, (stage) => play(stage, stage.fill(recording))),
+  }));
 }
 
 /** Elsewhere polling waits for seconds. */

@@ -5,7 +5,7 @@ import { STATUS_CODES } from 'node:http';
 import { classifyStatus, isCause } from '../host/fault.ts';
 import type { Outcome } from './outcome.ts';
 import type { Recording, Reply } from './recording.ts';
-import { onStage, type TestBench } from './stage.ts';
+import { listPlayChecks, type Play, type TestBench } from './stage.ts';
 import { type Check, ordinary, type Subject } from './subject.ts';
 
 const STATUSES = [400, 401, 402, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 529];
@@ -13,22 +13,17 @@ const STATUSES = [400, 401, 402, 403, 404, 408, 413, 422, 429, 500, 502, 503, 50
 export function statusChecks(subject: Subject, kind: Recording['kind']): readonly Check[] {
   const recording = ordinary(subject, kind);
   const group = kind === 'text' ? 'refusals' : `refusals of ${kind}`;
-  const checks: [name: string, play: (stage: TestBench, recording: Recording) => Promise<void>][] = [
-    ...listStatuses(subject).map(([status, kind]): [string, (stage: TestBench, own: Recording) => Promise<void>] => [
-      `status ${status} is ${kind}`,
-      (stage, own) => refused(stage, own, status, kind),
-    ]),
+  const checks: Play[] = [
+    ...listStatuses(subject).map(
+      ([status, kind]): Play => [`status ${status} is ${kind}`, (stage, own) => refused(stage, own, status, kind)],
+    ),
     ['a 429 says when to ask again', limited],
     ['a redirect is not followed and no answer', redirected],
     ['an answer of HTML is no answer', answeredHtml],
     ['an empty object or list is no answer', answeredNothing],
     ['a body that quotes the key keeps it out of the log', quotedKey],
   ];
-  return checks.map(([name, play]) => ({
-    group,
-    name,
-    run: () => onStage(subject.plugin, recording.settings, (stage) => play(stage, stage.fill(recording))),
-  }));
+  return listPlayChecks(group, subject, recording, checks);
 }
 
 /** With the kind of each: a plugin may say that its vendor means another. */

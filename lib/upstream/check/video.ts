@@ -8,7 +8,7 @@ import { compareAsked } from './asked.ts';
 import { describeMedia, observeFailure, type StartOutcome, within } from './outcome.ts';
 import { withIdleLimit } from './patience.ts';
 import type { ExpectedState, Recording, Reply, VideoRecording } from './recording.ts';
-import { onStage, type TestBench } from './stage.ts';
+import { listPlayChecks, onStage, type Play, type TestBench } from './stage.ts';
 import { createErrorPage, createReply } from './status.ts';
 import { type Check, ordinary, type Subject } from './subject.ts';
 
@@ -16,17 +16,13 @@ const POLL_MS = 5_000;
 
 export function videoChecks(subject: Subject, { video }: Provider): readonly Check[] {
   const recording = ordinary(subject, 'video');
-  const checks: [name: string, play: (stage: TestBench, recording: VideoRecording) => Promise<void>][] = [
+  const checks: Play<VideoRecording>[] = [
     ['reads the same in polls cut at every byte', checkCutPolls],
     ['continues when a poll fails', checkFailedPolls],
     ['goes on at a word for its state that nobody knows', unknownWord],
     ['a poll that is aborted closes its connection', checkAbortedPoll],
   ];
-  const played = checks.map(([name, play]) => ({
-    group: 'jobs of video',
-    name,
-    run: () => onStage(subject.plugin, recording.settings, (stage) => play(stage, stage.fill(recording))),
-  }));
+  const played = listPlayChecks('jobs of video', subject, recording, checks);
   const failed = subject.recordings.find(hasFailedByWord);
   const all = failed ? [...played, reasonlessCheck(subject, failed)] : played;
   return video?.cancel ? [...all, cancelCheck(subject)] : all;
