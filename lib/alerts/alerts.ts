@@ -5,6 +5,7 @@ import { getBudgetKeyId } from '../money/budget.ts';
 import { isExpired } from '../money/key-limits.ts';
 import type { Alarm, AlertSettings } from '../store/ports/alerts.ts';
 import type { Store } from '../store/store.ts';
+import { walkPages } from '../store/walks.ts';
 import { watchBalance } from './balance.ts';
 import { watchBudget } from './budget.ts';
 import { type ChannelOptions, createChannels } from './channels.ts';
@@ -72,12 +73,9 @@ export function createAlerts({ everyMs = EVERY_MS, now = Date.now, ...options }:
       checkAccount(settings).catch((err: unknown) => {
         failure ??= err;
       });
-    for (let after = ''; !ending.signal.aborted; ) {
-      const page = await store.alerts.page({ after, limit: ACCOUNTS_PER_PAGE });
+    for await (const page of walkPages(ACCOUNTS_PER_PAGE, store.alerts.page, ({ account }) => account)) {
+      if (ending.signal.aborted) break;
       await eachConcurrently(page, ACCOUNTS_AT_ONCE, tryAccount);
-      const last = page.at(-1);
-      if (!last) break;
-      after = last.account;
     }
     if (failure !== undefined) throw failure;
   }

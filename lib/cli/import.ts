@@ -13,7 +13,9 @@ import type { Decimal } from '../moving/amounts.ts';
 import type { CatalogReport } from '../moving/catalog-files.ts';
 import type { MovedAccount } from '../moving/move-in.ts';
 import { type LeftOut, PROGRAMS, type Program } from '../moving/source.ts';
+import type { AuditRow } from '../store/ports/audit-log.ts';
 import type { Store } from '../store/store.ts';
+import { walkFrom } from '../store/walks.ts';
 import { withBar } from './progress.ts';
 import { onConfig } from './session.ts';
 
@@ -145,12 +147,10 @@ const LINES_PER_PAGE = 200;
 /** A run may have died after an account moved in, before it was recorded. */
 async function mustRecord({ auditLog }: Store, { state, id: account }: MovedAccount): Promise<boolean> {
   if (state !== 'there') return state === 'moved';
-  for (let before: number | undefined; ; ) {
-    const lines = await auditLog.page({ account, limit: LINES_PER_PAGE, ...(before !== undefined && { before }) });
-    if (lines.some(({ action }) => action === RECORDED)) return false;
-    if (lines.length < LINES_PER_PAGE) return true;
-    before = lines.at(-1)?.seq;
-  }
+  const limit = LINES_PER_PAGE;
+  const read = (last?: AuditRow) => auditLog.page({ account, limit, ...(last && { before: last.seq }) });
+  for await (const lines of walkFrom(limit, read)) if (lines.some(({ action }) => action === RECORDED)) return false;
+  return true;
 }
 
 async function recordMove(session: Session, { installation, id, user, after }: Move): Promise<void> {

@@ -5,6 +5,7 @@ import { computeCost, convertToRub, readCost } from '../money/cost.ts';
 import type { Charge } from '../money/decide.ts';
 import type { JournalPage } from '../store/ports/journal.ts';
 import type { Store } from '../store/store.ts';
+import { walkFound } from '../store/walks.ts';
 import type { ReportProblem } from './audit-rules.ts';
 
 const ROWS_PER_PAGE = 500;
@@ -57,12 +58,6 @@ function checkCost({ prices, rate, cost, costRub, currency }: AttemptCost, usage
 
 /** The opposite direction: every attempt belongs to a call. */
 export async function findAttemptsOfUnknownCalls({ attempts }: Pick<Store, 'attempts'>, report: ReportProblem) {
-  for (let after: string | undefined = ''; after !== undefined; ) {
-    const page: Awaited<ReturnType<typeof attempts.unknownCharges>> = await attempts.unknownCharges(
-      after,
-      ROWS_PER_PAGE,
-    );
-    for (const { charge, wallet } of page.found) report(wallet, `call ${charge}: it has attempts, but no charge`);
-    after = page.next;
-  }
+  const unknown = walkFound((after) => attempts.unknownCharges(after, ROWS_PER_PAGE));
+  for await (const { charge, wallet } of unknown) report(wallet, `call ${charge}: it has attempts, but no charge`);
 }

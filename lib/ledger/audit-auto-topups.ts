@@ -5,7 +5,7 @@ import type { Micro } from '../money/money.ts';
 import type { Payment, PaymentPhase } from '../money/payment.ts';
 import type { AutoTopupRow } from '../store/ports/payments.ts';
 import type { Store } from '../store/store.ts';
-import { type PageStart, walkPages } from '../store/walks.ts';
+import { type PageStart, walkFrom, walkPages } from '../store/walks.ts';
 import type { ReportProblem } from './audit-rules.ts';
 
 type Parts = Pick<Store, 'payments' | 'accounts'>;
@@ -122,10 +122,10 @@ async function listAutoPaymentsSince(
   from: number,
 ): Promise<readonly Payment[]> {
   const made: Payment[] = [];
-  for (let before: Payment | undefined; ; ) {
-    const page: readonly Payment[] = await payments.list({ wallet, limit: ROWS_PER_PAGE, before });
+  const read = (before?: Payment) => payments.list({ wallet, limit: ROWS_PER_PAGE, before });
+  for await (const page of walkFrom(ROWS_PER_PAGE, read)) {
     made.push(...page.filter(({ origin, createdAt }) => origin === 'auto' && createdAt >= from));
-    before = page.at(-1);
-    if (!before || page.length < ROWS_PER_PAGE || before.createdAt < from) return made;
+    if (page.some(({ createdAt }) => createdAt < from)) break;
   }
+  return made;
 }

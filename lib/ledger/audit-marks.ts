@@ -2,11 +2,12 @@
 // archives whose values were changed outside the service, although they are stored only once.
 import type { WrongMarks } from '../store/ports/wrong-marks.ts';
 import type { Store } from '../store/store.ts';
+import { type PageStart, walkFound } from '../store/walks.ts';
 import type { ReportProblem } from './audit-rules.ts';
 
 type Parts = Pick<Store, 'accounts' | 'users' | 'keys' | 'payments' | 'jobs' | 'archives'>;
 
-type ReadUnmarked = (page: { readonly after: string; readonly limit: number }) => Promise<WrongMarks>;
+type ReadWrongMarks = (page: PageStart) => Promise<WrongMarks>;
 
 const ROWS_PER_PAGE = 500;
 
@@ -14,7 +15,7 @@ export async function checkMarks(
   { accounts, users, keys, payments, jobs, archives }: Parts,
   report: ReportProblem,
 ): Promise<void> {
-  const readers: readonly (readonly [string, ReadUnmarked])[] = [
+  const readers: readonly (readonly [string, ReadWrongMarks])[] = [
     ['account', (page) => accounts.findWrongMarks(page)],
     ['membership', (page) => users.findWrongMarks(page)],
     ['key', (page) => keys.findWrongMarks(page)],
@@ -27,10 +28,7 @@ export async function checkMarks(
     ['archive', (page) => archives.findWrongMarks('archives', page)],
   ];
   for (const [name, read] of readers) {
-    for (let after: string | undefined = ''; after !== undefined; ) {
-      const page = await read({ after, limit: ROWS_PER_PAGE });
-      for (const { id, wallet } of page.found) report(wallet, `${name} ${id}: its mark says other values`);
-      after = page.next;
-    }
+    const wrong = walkFound((after) => read({ after, limit: ROWS_PER_PAGE }));
+    for await (const { id, wallet } of wrong) report(wallet, `${name} ${id}: its mark says other values`);
   }
 }

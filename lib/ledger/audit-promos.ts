@@ -5,7 +5,7 @@ import { makePromoGrantId, PROMO_GRANT_IDS } from '../money/grants.ts';
 import type { Micro } from '../money/money.ts';
 import type { PromoCode, PromoUse } from '../store/ports/promos.ts';
 import type { Store } from '../store/store.ts';
-import { walkRows } from '../store/walks.ts';
+import { walkFrom, walkRows } from '../store/walks.ts';
 import type { ReportProblem } from './audit-rules.ts';
 
 interface PromoCheck {
@@ -50,14 +50,12 @@ export function createPromoCheck({ promos }: Pick<Store, 'promos'>, report: Repo
     async end() {
       const before = await readCodes();
       const counts = new Map<string, number>();
-      for (let after: PromoUse | undefined; ; ) {
-        const page: readonly PromoUse[] = await promos.uses({ limit: ROWS_PER_PAGE, ...(after && { after }) });
+      const read = (after?: PromoUse) => promos.uses({ limit: ROWS_PER_PAGE, ...(after && { after }) });
+      for await (const page of walkFrom(ROWS_PER_PAGE, read)) {
         for (const use of page) {
           counts.set(use.code, (counts.get(use.code) ?? 0) + 1);
           checkUse(use, before.get(use.code) ?? (await promos.get(use.code)));
         }
-        after = page.at(-1);
-        if (!after) break;
       }
       // Codes are used meanwhile.
       for (const { code, used } of before.values()) {

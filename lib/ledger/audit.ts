@@ -8,6 +8,7 @@ import { getEntryChargeId } from '../money/replay.ts';
 import { compareIds, journalPages } from '../store/journal.ts';
 import type { JournalPage } from '../store/ports/journal.ts';
 import type { OnProgress, Store } from '../store/store.ts';
+import { type PageStart, walkFound, walkRows } from '../store/walks.ts';
 import { readAttemptsSince } from './attempts-since.ts';
 import { checkArchives } from './audit-archives.ts';
 import { checkAttemptsOfPage, findAttemptsOfUnknownCalls } from './audit-attempts.ts';
@@ -207,26 +208,17 @@ function groupByCharge(entries: readonly Entry[]): Map<string, Entry[]> {
 }
 
 async function findUnknownCharges({ journal }: Store, report: ReportProblem): Promise<void> {
-  let after: string | undefined = '';
-  while (after !== undefined) {
-    const page: Awaited<ReturnType<typeof journal.unknownCharges>> = await journal.unknownCharges(after, ROWS_PER_PAGE);
-    for (const { id, wallet } of page.found) report(wallet, `call ${id}: no entry of the journal creates it`);
-    after = page.next;
-  }
+  const unknown = walkFound((after) => journal.unknownCharges(after, ROWS_PER_PAGE));
+  for await (const { id, wallet } of unknown) report(wallet, `call ${id}: no entry of the journal creates it`);
 }
 
 async function checkKeys({ journal }: Store, report: ReportProblem): Promise<void> {
-  let after = '';
-  while (true) {
-    const rows = await journal.keys(after, ROWS_PER_PAGE);
-    for (const { id, account, hasAccount, requestsCount, lastUsedAt } of rows) {
-      if (!hasAccount) report(account, `key ${id}: its account does not exist`);
-      if ((requestsCount === 0) !== (lastUsedAt === null)) {
-        report(account, `key ${id}: ${pluralize(requestsCount, 'request')}, last used ${lastUsedAt ?? 'never'}`);
-      }
+  const read = ({ after, limit }: PageStart) => journal.keys(after, limit);
+  const keys = walkRows(ROWS_PER_PAGE, read, ({ id }) => id);
+  for await (const { id, account, hasAccount, requestsCount, lastUsedAt } of keys) {
+    if (!hasAccount) report(account, `key ${id}: its account does not exist`);
+    if ((requestsCount === 0) !== (lastUsedAt === null)) {
+      report(account, `key ${id}: ${pluralize(requestsCount, 'request')}, last used ${lastUsedAt ?? 'never'}`);
     }
-    const last = rows.at(-1);
-    if (!last) return;
-    after = last.id;
   }
 }

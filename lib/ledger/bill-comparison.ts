@@ -3,7 +3,8 @@ import { DAY_MS } from '../base/durations.ts';
 import type { Attempt } from '../money/attempt.ts';
 import { countPrompt } from '../money/price.ts';
 import { readTokens } from '../money/token-usage.ts';
-import type { AttemptPosition, AttemptStore } from '../store/ports/attempts.ts';
+import type { AttemptStore } from '../store/ports/attempts.ts';
+import { walkFrom } from '../store/walks.ts';
 import type { BillLine } from './vendor-bill.ts';
 
 interface ComparisonOptions {
@@ -111,16 +112,9 @@ async function* readAttempts(
   attempts: Pick<AttemptStore, 'page'>,
   span: { readonly from: number; readonly to: number },
 ): AsyncGenerator<Attempt> {
-  for (let after: AttemptPosition | undefined; ; ) {
-    const page: readonly Attempt[] = await attempts.page({
-      ...span,
-      limit: ATTEMPTS_PER_PAGE,
-      ...(after && { after }),
-    });
-    yield* page;
-    after = page.at(-1);
-    if (page.length < ATTEMPTS_PER_PAGE) return;
-  }
+  const limit = ATTEMPTS_PER_PAGE;
+  const read = (after?: Attempt) => attempts.page({ ...span, limit, ...(after && { after }) });
+  for await (const page of walkFrom(limit, read)) yield* page;
 }
 
 interface Group {

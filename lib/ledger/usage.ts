@@ -3,6 +3,7 @@ import type { Charge, Usage } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { mapUnits, USAGE_UNITS, type UsageUnit } from '../money/usage-units.ts';
 import type { ChargeFilter, LedgerStore } from '../store/ports/ledger.ts';
+import { walkFrom } from '../store/walks.ts';
 
 export const USAGE_GROUPS = ['day', 'model', 'key', 'kind'] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
@@ -52,15 +53,13 @@ export async function reportUsage(
   { by, filter, pageSize = PAGE_SIZE }: UsageQuery,
 ): Promise<UsageReport> {
   const sums = new Map<string, UsageSum>();
-  let before: string | undefined;
-  do {
-    const page = await ledger.charges(wallet, { limit: pageSize, filter, before });
+  const read = (last?: Charge) => ledger.charges(wallet, { limit: pageSize, filter, before: last?.id });
+  for await (const page of walkFrom(pageSize, read)) {
     for (const charge of page) {
       const group = getUsageGroup(charge, by);
       sums.set(group, addUsageSums(sums.get(group) ?? ZERO_USAGE, sumCharge(charge)));
     }
-    before = page.length < pageSize ? undefined : page.at(-1)?.id;
-  } while (before !== undefined);
+  }
   const rows = [...sums].map(([group, sum]) => ({ group, ...sum }));
   return { rows: sortUsageRows(rows, by), total: [...sums.values()].reduce(addUsageSums, ZERO_USAGE) };
 }

@@ -12,6 +12,7 @@ import type { Payment } from '../money/payment-rules.ts';
 import type { AutoTopupRow } from '../store/ports/payments.ts';
 import type { User } from '../store/ports/users.ts';
 import type { Store } from '../store/store.ts';
+import { type PageStart, walkRows } from '../store/walks.ts';
 import { GONE_BACK, sumGoneBack } from './gone-back.ts';
 import { getCreditEntryId } from './ids.ts';
 import type { Payments } from './payments.ts';
@@ -214,14 +215,11 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
 
   async function checkAllWallets(): Promise<void> {
     try {
-      for (let after: string | undefined; !stopped; ) {
-        const rows = await store.payments.page('autoTopups', { limit: ROWS_PER_PAGE, after });
-        for (const row of rows.filter(({ enabled, order }) => enabled || order !== null)) {
-          if (!stopped)
-            await checkWallet(row.id).catch((err: unknown) => log.warn({ err, account: row.id }, CHECK_FAILED));
-        }
-        after = rows.at(-1)?.id;
-        if (rows.length < ROWS_PER_PAGE) return;
+      const read = (page: PageStart) => store.payments.page('autoTopups', page);
+      for await (const { id, enabled, order } of walkRows(ROWS_PER_PAGE, read, (row) => row.id)) {
+        if (stopped) return;
+        if (!enabled && order === null) continue;
+        await checkWallet(id).catch((err: unknown) => log.warn({ err, account: id }, CHECK_FAILED));
       }
     } catch (err) {
       if (!stopped) log.warn({ err }, 'could not check the automatic top-ups');

@@ -13,6 +13,7 @@ import {
   refundableAmount,
 } from '../money/payment-rules.ts';
 import type { Store } from '../store/store.ts';
+import { walkFrom } from '../store/walks.ts';
 import { newId } from './ids.ts';
 import { findPlayMoneyConflict, isPlayMoney, playMoneyFlag } from './play-money.ts';
 
@@ -124,13 +125,11 @@ async function isDisputeNumberTaken(
   const lost = createLostDisputeOp(payment, { at: 0 }, { dispute, amount: 1n, suspend: false });
   const entry = await ledger.entry(getOperationId(lost));
   if (entry) return entry.note !== id;
-  for (let before: Payment | undefined; ; ) {
-    const open = { provider, phases: ['disputed'], limit: ROWS_PER_PAGE } as const;
-    const page = await payments.list({ ...open, before });
+  const open = { provider, phases: ['disputed'], limit: ROWS_PER_PAGE } as const;
+  for await (const page of walkFrom<Payment>(ROWS_PER_PAGE, (before) => payments.list({ ...open, before }))) {
     if (page.some((other) => other.id !== id && parseDispute(other)?.id === dispute)) return true;
-    before = page.at(-1);
-    if (!before || page.length < ROWS_PER_PAGE) return false;
   }
+  return false;
 }
 
 const ROWS_PER_PAGE = 500;

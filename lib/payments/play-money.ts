@@ -5,7 +5,7 @@
 import { DAY_MS } from '../base/durations.ts';
 import { toVideoId } from '../calls/videos/job-id.ts';
 import { bookOperation } from '../ledger/booking.ts';
-import type { Entry, Wallet } from '../money/decide.ts';
+import type { Charge, Entry, Wallet } from '../money/decide.ts';
 import { getGrantedBalance, getPaidBalance } from '../money/grants.ts';
 import type { JobPhase } from '../money/job-rules.ts';
 import { readFlagsFromMark } from '../money/mark.ts';
@@ -13,7 +13,7 @@ import { type Micro, maxMicro, minMicro } from '../money/money.ts';
 import { computeHeldForRefund, type Payment, parseRefunds } from '../money/payment.ts';
 import type { SettingStore } from '../store/ports/settings.ts';
 import type { Store } from '../store/store.ts';
-import { type PageStart, walkRows } from '../store/walks.ts';
+import { type PageStart, walkFrom, walkRows } from '../store/walks.ts';
 import type { PaymentState } from '../upstream/contract/payment.ts';
 import { getCreditEntryId, newId } from './ids.ts';
 
@@ -128,19 +128,14 @@ export async function settlePlayMoney(
 /** Videos are charged when they start and refunded if they fail, by their deadline at the latest. */
 async function hasOpenVideos({ ledger, jobs }: Pick<Store, 'ledger' | 'jobs'>, wallet: string, at: number) {
   const filter = { kind: 'video', state: 'settled', from: at - VIDEO_MS } as const;
-  for (let before: string | undefined; ; ) {
-    const page = await ledger.charges(wallet, {
-      limit: ROWS_PER_PAGE,
-      filter,
-      before,
-    });
+  const read = (last?: Charge) => ledger.charges(wallet, { limit: ROWS_PER_PAGE, filter, before: last?.id });
+  for await (const page of walkFrom(ROWS_PER_PAGE, read)) {
     for (const { id } of page) {
       const job = await jobs.get(toVideoId(id));
       if (job && OPEN_JOBS.includes(job.phase)) return true;
     }
-    before = page.at(-1)?.id;
-    if (page.length < ROWS_PER_PAGE) return false;
   }
+  return false;
 }
 
 const OPEN_JOBS: readonly JobPhase[] = ['starting', 'running'];
@@ -188,12 +183,11 @@ async function sumPlayMoney(
     return credit !== undefined && isAfter(credit, decision);
   };
   let sum = 0n;
-  for (let before: Payment | undefined; ; ) {
-    const page = await payments.list({ wallet, limit: ROWS_PER_PAGE, before });
+  const read = (before?: Payment) => payments.list({ wallet, limit: ROWS_PER_PAGE, before });
+  for await (const page of walkFrom(ROWS_PER_PAGE, read)) {
     for (const payment of page.filter(isPlayMoney)) if (await isUndecided(payment)) sum += unrefundedAmount(payment);
-    before = page.at(-1);
-    if (!before || page.length < ROWS_PER_PAGE) return sum;
   }
+  return sum;
 }
 
 /** Requested refunds have already left the balance. */

@@ -2,6 +2,7 @@
 // any more, and owners may have turned them off since. So none is charged until its owner has seen the wallet.
 import { BACKUP_SETTING } from '../store/backup-file.ts';
 import type { Store } from '../store/store.ts';
+import { type PageStart, walkRows } from '../store/walks.ts';
 import { markPaused, PROVIDER_OFF } from './topup-rules.ts';
 
 type Parts = Pick<Store, 'payments' | 'settings'>;
@@ -23,12 +24,9 @@ export async function pauseTopupsOfBackup(store: Parts, now: number): Promise<Re
   const backup = await store.settings.get(BACKUP_SETTING);
   if (backup === undefined || backup.startsWith(NOTED)) return undefined;
   let paused = 0;
-  for (let after = ''; ; ) {
-    const page = await store.payments.page('autoTopups', { after, limit: ROWS_PER_PAGE });
-    for (const { id } of page) if (await pauseTopup(store, id, now)) paused += 1;
-    const last = page.at(-1);
-    if (!last) break;
-    after = last.id;
+  const read = (page: PageStart) => store.payments.page('autoTopups', page);
+  for await (const { id } of walkRows(ROWS_PER_PAGE, read, (row) => row.id)) {
+    if (await pauseTopup(store, id, now)) paused += 1;
   }
   // Last, so that a start that is killed does it again.
   await store.settings.set(BACKUP_SETTING, `${NOTED}${new Date(now).toISOString()}`);

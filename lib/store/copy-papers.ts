@@ -1,6 +1,7 @@
 // Copies papers for companies: the copy goes on with the same numbers.
 import type { PaperRow } from './ports/papers.ts';
 import type { Store } from './store.ts';
+import { walkFrom } from './walks.ts';
 
 const PAPERS_PER_PAGE = 200;
 
@@ -9,11 +10,9 @@ const PAPERS_PER_PAGE = 200;
  * import of the statement does.
  */
 export async function copyPapers(from: Pick<Store, 'papers'>, to: Pick<Store, 'papers' | 'ledger'>): Promise<void> {
-  for (let after: PaperRow | undefined; ; ) {
-    const papers = await from.papers.page({ limit: PAPERS_PER_PAGE, ...(after && { after }) });
+  const read = (after?: PaperRow) => from.papers.page({ limit: PAPERS_PER_PAGE, ...(after && { after }) });
+  for await (const papers of walkFrom(PAPERS_PER_PAGE, read)) {
     await to.papers.put(await Promise.all(papers.map((paper) => rewindPayment(to, paper))));
-    after = papers.at(-1);
-    if (!after) return;
   }
 }
 

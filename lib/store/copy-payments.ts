@@ -9,6 +9,7 @@ import { PAYMENT_FIELDS, type PaymentTable } from './payment-rows.ts';
 import type { AccountStore } from './ports/accounts.ts';
 import type { LedgerStore } from './ports/ledger.ts';
 import type { AutoTopupRow, PaymentRows, PaymentStore } from './ports/payments.ts';
+import { walkFrom } from './walks.ts';
 
 const ROWS_PER_PAGE = 200;
 
@@ -70,13 +71,12 @@ async function followAutoTopup(from: Side, to: Target, wallet: string): Promise<
 
 /** Those that were created after the payments had been copied. */
 async function copyLaterPayments(from: Side, to: Target, wallet: string): Promise<void> {
-  for (let before: Payment | undefined; ; ) {
-    const page = await from.payments.list({ wallet, limit: ROWS_PER_PAGE, before });
+  const read = (before?: Payment) => from.payments.list({ wallet, limit: ROWS_PER_PAGE, before });
+  for await (const page of walkFrom(ROWS_PER_PAGE, read)) {
     const copies = await Promise.all(page.map(({ id }) => to.payments.get(id)));
     const later = page.filter((_, index) => copies[index] === undefined);
     await to.payments.put('payments', await Promise.all(later.map((payment) => rewindPayment(to, payment))));
-    before = page.at(-1);
-    if (!before || later.length < page.length) return;
+    if (later.length < page.length) return;
   }
 }
 

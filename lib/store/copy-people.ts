@@ -4,9 +4,9 @@ import { createKeepKnown } from './copy-accounts.ts';
 import { mismatchError } from './copy-mismatch.ts';
 import type { AccountStore } from './ports/accounts.ts';
 import type { AlertStore } from './ports/alerts.ts';
-import type { AuditLogStore } from './ports/audit-log.ts';
+import type { AuditLogStore, AuditRow } from './ports/audit-log.ts';
 import type { Membership, UserStore } from './ports/users.ts';
-import { walkPages, walkRows } from './walks.ts';
+import { walkFrom, walkPages, walkRows } from './walks.ts';
 
 const ROWS_PER_PAGE = 200;
 
@@ -48,12 +48,8 @@ export async function copyFormerUsers({ users: from }: Side, { users: to }: Side
 }
 
 export async function copyAuditLog({ auditLog: from }: Side, { auditLog: to }: Side): Promise<void> {
-  for (let before: number | undefined; ; ) {
-    const page = await from.page({ before, limit: ROWS_PER_PAGE });
-    await to.put(page);
-    before = page.at(-1)?.seq;
-    if (before === undefined) return;
-  }
+  const read = (last?: AuditRow) => from.page({ before: last?.seq, limit: ROWS_PER_PAGE });
+  for await (const page of walkFrom(ROWS_PER_PAGE, read)) await to.put(page);
 }
 
 /** Alerts already sent are not sent again from the copy. */

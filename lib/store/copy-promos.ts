@@ -1,18 +1,16 @@
 // Copies promo codes and their uses: an account must not use a code twice on the copy.
 import type { PromoStore, PromoUse } from './ports/promos.ts';
-import { walkPages } from './walks.ts';
+import { walkFrom, walkPages } from './walks.ts';
 
 const ROWS_PER_PAGE = 500;
 
 /** Uses first: from a store in use, each code has been used as often as the copy has uses of it. */
 export async function copyPromos(from: PromoStore, to: PromoStore, live: boolean): Promise<void> {
   const counts = new Map<string, number>();
-  for (let after: PromoUse | undefined; ; ) {
-    const uses = await from.uses({ limit: ROWS_PER_PAGE, ...(after && { after }) });
+  const readUses = (after?: PromoUse) => from.uses({ limit: ROWS_PER_PAGE, ...(after && { after }) });
+  for await (const uses of walkFrom(ROWS_PER_PAGE, readUses)) {
     for (const { code } of uses) counts.set(code, (counts.get(code) ?? 0) + 1);
     await to.put({ codes: [], uses });
-    after = uses.at(-1);
-    if (!after || uses.length < ROWS_PER_PAGE) break;
   }
   for await (const promos of walkPages(ROWS_PER_PAGE, from.page, ({ code }) => code)) {
     const codes = live ? promos.map((promo) => ({ ...promo, used: counts.get(promo.code) ?? 0 })) : promos;

@@ -1,13 +1,10 @@
 // Copies refused requests, which are counted by key, error and hour.
 import type { Refusal, RefusalStore } from './ports/refusals.ts';
+import { walkFrom } from './walks.ts';
 
 const ROWS_PER_PAGE = 500;
 
 export async function copyRefusals(from: RefusalStore, to: RefusalStore): Promise<void> {
-  for (let after: Refusal | undefined; ; ) {
-    const page: readonly Refusal[] = await from.page({ limit: ROWS_PER_PAGE, ...(after && { after }) });
-    await to.put(page);
-    after = page.at(-1);
-    if (!after || page.length < ROWS_PER_PAGE) return;
-  }
+  const read = (after?: Refusal) => from.page({ limit: ROWS_PER_PAGE, ...(after && { after }) });
+  for await (const page of walkFrom(ROWS_PER_PAGE, read)) await to.put(page);
 }

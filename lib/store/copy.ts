@@ -16,12 +16,12 @@ import { copyAlerts, copyAuditLog, copyFormerUsers, copyUsers } from './copy-peo
 import { copyPromos } from './copy-promos.ts';
 import { copyRefusals } from './copy-refusals.ts';
 import { listPortNames, type PortName } from './port-calls.ts';
-import type { CatalogVersionStore } from './ports/catalog-versions.ts';
+import type { CatalogVersion, CatalogVersionStore } from './ports/catalog-versions.ts';
 import type { WalletCheckpoint } from './ports/checkpoints.ts';
 import type { IdempotencyStore } from './ports/idempotency.ts';
 import type { ManagementStore } from './ports/management.ts';
 import type { OnProgress, Store } from './store.ts';
-import { walkPages } from './walks.ts';
+import { walkFrom, walkPages } from './walks.ts';
 
 type CopySource = Omit<Store, 'close'>;
 
@@ -225,12 +225,9 @@ const VERSIONS_PER_PAGE = 50;
 
 /** The latest first. */
 async function copyCatalogVersions(from: CatalogVersionStore, to: CatalogVersionStore): Promise<void> {
-  for (let before: number | undefined; ; ) {
-    const versions = await from.page({ limit: VERSIONS_PER_PAGE, ...(before !== undefined && { before }) });
-    await to.put(versions);
-    before = versions.at(-1)?.seq;
-    if (before === undefined) return;
-  }
+  const limit = VERSIONS_PER_PAGE;
+  const read = (last?: CatalogVersion) => from.page({ limit, ...(last && { before: last.seq }) });
+  for await (const versions of walkFrom(limit, read)) await to.put(versions);
 }
 
 async function copySettings(from: CopySource, to: Store): Promise<number> {

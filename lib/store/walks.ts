@@ -11,24 +11,42 @@ export interface PageStart {
   readonly limit: number;
 }
 
-/** Yields one page after the other, up to one that is not full. */
-export async function* walkPages<Row>(
+/** Yields one page after the other, up to one that is not full. `read` gets the last row of the page before. */
+export async function* walkFrom<Row>(
+  limit: number,
+  read: (last: Row | undefined) => Promise<readonly Row[]>,
+): AsyncGenerator<readonly Row[], undefined> {
+  for (let last: Row | undefined; ; ) {
+    const page = await read(last);
+    last = page.at(-1);
+    if (last !== undefined) yield page;
+    if (last === undefined || page.length < limit) return undefined;
+  }
+}
+
+/** The same in order of id. */
+export function walkPages<Row>(
   limit: number,
   read: (start: PageStart) => Promise<readonly Row[]>,
   getId: (row: Row) => string,
 ): AsyncGenerator<readonly Row[], undefined> {
-  for (let after = ''; ; ) {
-    const page = await read({ after, limit });
-    const last = page.at(-1);
-    if (last !== undefined) yield page;
-    if (last === undefined || page.length < limit) return undefined;
-    after = getId(last);
-  }
+  return walkFrom<Row>(limit, (last) => read({ after: last === undefined ? '' : getId(last), limit }));
 }
 
 /** The same row by row. */
 export async function* walkRows<Row>(...walk: Parameters<typeof walkPages<Row>>): AsyncGenerator<Row, undefined> {
   for await (const page of walkPages(...walk)) yield* page;
+}
+
+/** The rows of reads that check many and return few: each says where the next one starts. */
+export async function* walkFound<Row>(
+  read: (after: string) => Promise<{ readonly found: readonly Row[]; readonly next?: string }>,
+): AsyncGenerator<Row, undefined> {
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const { found, next }: Awaited<ReturnType<typeof read>> = await read(after);
+    yield* found;
+    after = next;
+  }
 }
 
 export function accountPages({ accounts }: Pick<Store, 'accounts'>): AsyncGenerator<readonly Account[], undefined> {

@@ -50,11 +50,11 @@ describe('the audit', () => {
     const key = { account: wallet, hasAccount: true, requestsCount: 0, lastUsedAt: null };
     const keys: readonly KeyAudit[] = [
       { ...key, id: 'a', hasAccount: false },
-      { ...key, id: 'b' },
+      ...Array.from({ length: 600 }, (_, n) => ({ ...key, id: `b${1000 + n}` })),
       { ...key, id: 'c', requestsCount: 2 },
       { ...key, id: 'd', lastUsedAt: AT },
     ];
-    const store = withJournal({ keys: async (after) => keys.filter(({ id }) => id > after).slice(0, 1) });
+    const store = withJournal({ keys: async (after, limit) => keys.filter(({ id }) => id > after).slice(0, limit) });
     const found = textsOf(await verifyLedger(store));
     expect(found[0]).to.equal('key a: its account does not exist');
     expect(found.slice(1).map((text) => text.slice(0, 6))).to.deep.equal(['key c:', 'key d:']);

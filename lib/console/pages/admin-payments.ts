@@ -2,6 +2,7 @@
 import { PAYMENT_PHASES, type Payment, type PaymentPhase } from '../../money/payment.ts';
 import { formatMoment } from '../../money/period.ts';
 import type { PaymentList } from '../../store/ports/payments.ts';
+import { walkFrom } from '../../store/walks.ts';
 import { field, orUsual, select, shortTime, table } from '../components.ts';
 import { type Cell, createCsv } from '../csv.ts';
 import { type Html, html } from '../html.ts';
@@ -155,13 +156,11 @@ function selectPayments({ phase: chosen, account }: Filter): Pick<PaymentList, '
 async function* listCsvRows(visit: UserVisit): AsyncGenerator<readonly Cell[]> {
   const { payments, accounts } = visit.services.store;
   const selected = selectPayments(readFilter(visit));
-  for (let before: Payment | undefined; ; ) {
-    const found = await payments.list({ ...selected, limit: PER_READ, before });
+  const read = (before?: Payment) => payments.list({ ...selected, limit: PER_READ, before });
+  for await (const found of walkFrom(PER_READ, read)) {
     const named = await accounts.names([...new Set(found.map(({ wallet }) => wallet))]);
     const names = new Map(named.map(({ id, name }) => [id, name]));
     for (const payment of found) yield toCsvRow(visit, payment, names.get(payment.wallet) ?? '');
-    before = found.at(-1);
-    if (before === undefined || found.length < PER_READ) return;
   }
 }
 

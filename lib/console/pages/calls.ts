@@ -6,6 +6,7 @@ import { formatMoment } from '../../money/period.ts';
 import { USAGE_UNITS } from '../../money/usage-units.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
 import type { ChargeFilter } from '../../store/ports/ledger.ts';
+import { walkFrom } from '../../store/walks.ts';
 import { archivedNote } from '../archived-note.ts';
 import { chargeFilterForm, chargeQueryText, countFilters, keyName, readChargeQuery } from '../charge-query.ts';
 import { type FoundCharges, searchCharges } from '../charge-search.ts';
@@ -179,15 +180,10 @@ async function* listCsvRows(
 ): AsyncGenerator<readonly Cell[]> {
   const { services, account } = visit;
   const named = new Map(keys.map((key) => [key.id, [keyName(key), findKeyOwner(owners, key.id) ?? ''] as const]));
-  for (let before: string | undefined; ; ) {
-    const page = await services.store.ledger.charges(account.id, {
-      limit: PER_READ,
-      filter,
-      before,
-    });
+  const { ledger } = services.store;
+  const read = (last?: Charge) => ledger.charges(account.id, { limit: PER_READ, filter, before: last?.id });
+  for await (const page of walkFrom(PER_READ, read)) {
     for (const charge of page) yield toCsvRow(visit, charge, named.get(charge.key));
-    before = page.at(-1)?.id;
-    if (before === undefined || page.length < PER_READ) return;
   }
 }
 

@@ -7,6 +7,7 @@ import type { Micro } from '../../money/money.ts';
 import { refundRequestId } from '../../money/payback.ts';
 import { NOT_ACCEPTED, type Payment, parseRefunds, type Refund } from '../../money/payment.ts';
 import { formatMoment } from '../../money/period.ts';
+import { walkFrom } from '../../store/walks.ts';
 import { readChargeQuery } from '../charge-query.ts';
 import { type Cell, createCsv } from '../csv.ts';
 import { defineWords } from '../language.ts';
@@ -118,12 +119,13 @@ async function readEntries({ services, account }: OwnerVisit, { from, to }: Span
 
 async function readPayments({ services, account }: OwnerVisit, { from, to }: Span): Promise<readonly Payment[]> {
   const all: Payment[] = [];
-  for (let before: Payment | undefined; ; ) {
-    const found = await services.store.payments.list({ wallet: account.id, limit: PER_READ, before });
+  const { payments } = services.store;
+  const read = (before?: Payment) => payments.list({ wallet: account.id, limit: PER_READ, before });
+  for await (const found of walkFrom(PER_READ, read)) {
     all.push(...found.filter(({ createdAt }) => createdAt >= from && createdAt < to));
-    before = found.at(-1);
-    if (before === undefined || before.createdAt < from || found.length < PER_READ) return all;
+    if (found.some(({ createdAt }) => createdAt < from)) break;
   }
+  return all;
 }
 
 function toUnpaidRow(payment: Payment): Movement {

@@ -2,6 +2,7 @@
 import { InvalidInputError, OperatorError, UnknownError } from '../../base/operator-error.ts';
 import { type Micro, toRub } from '../../money/money.ts';
 import type { PromoCode } from '../../store/ports/promos.ts';
+import { walkPages } from '../../store/walks.ts';
 import { type Answer, formatMoney, formatPairs, formatTable, toTime } from '../answer.ts';
 import { recordAction, recordFirst } from '../audited-action.ts';
 import type { Session } from '../session.ts';
@@ -34,11 +35,7 @@ async function create(session: Session, amount: Micro, flags: CreateFlags): Prom
 
 async function list({ store }: Session): Promise<Answer> {
   const codes: PromoCode[] = [];
-  for (let after: string | undefined = ''; after !== undefined; ) {
-    const page: readonly PromoCode[] = await store.promos.page({ after, limit: CODES_PER_PAGE });
-    codes.push(...page);
-    after = page.length < CODES_PER_PAGE ? undefined : page.at(-1)?.code;
-  }
+  for await (const page of walkPages(CODES_PER_PAGE, store.promos.page, ({ code }) => code)) codes.push(...page);
   const rows = codes.map((promo) => [
     promo.code,
     formatMoney(promo.amount),

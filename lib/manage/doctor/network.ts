@@ -7,6 +7,7 @@ import type { Route } from '../../catalog/model.ts';
 import type { Config } from '../../config.ts';
 import { readOrigins, readUrl } from '../../media/url.ts';
 import type { Store } from '../../store/store.ts';
+import { walkRows } from '../../store/walks.ts';
 import { checkMailServer } from '../../users/mail.ts';
 import { describeError, type Finding, failed, ok, warning } from './check.ts';
 
@@ -14,6 +15,7 @@ const TIMEOUT_MS = 10_000;
 const TRIAL_MS = 60_000;
 /** More webhooks than these are not tried. */
 const WEBHOOKS_MAX = 50;
+const SETTINGS_PER_PAGE = 200;
 
 /** What another machine says the time is, and when it said so, in ms since the epoch. */
 export type Dates = (readonly [there: number, here: number])[];
@@ -159,14 +161,9 @@ export async function checkReach(name: string, { origin, proxy }: Route, dates: 
 
 export async function checkWebhooks({ alerts }: Store, config: Config): Promise<readonly Finding[]> {
   const found: Finding[] = [];
-  for (let after = ''; found.length < WEBHOOKS_MAX; ) {
-    const page = await alerts.page({ after, limit: 200 });
-    for (const { account, webhook } of page) {
-      if (webhook && found.length < WEBHOOKS_MAX) found.push(await checkWebhook(account, webhook.url, config));
-    }
-    const last = page.at(-1);
-    if (!last) break;
-    after = last.account;
+  for await (const { account, webhook } of walkRows(SETTINGS_PER_PAGE, alerts.page, (row) => row.account)) {
+    if (webhook) found.push(await checkWebhook(account, webhook.url, config));
+    if (found.length >= WEBHOOKS_MAX) break;
   }
   return found;
 }
