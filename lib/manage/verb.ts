@@ -14,16 +14,20 @@ export interface OfAccount {
   readonly account: string;
 }
 
-export interface Verb {
-  /** The command without `tollgate`: `key issue`. */
-  readonly words: string;
+interface VerbRoute {
   /** `GET` changes nothing. */
   readonly method: 'GET' | 'POST';
   /** Below `/api/v1/manage`; inputs in braces. */
   readonly path: string;
-  readonly scope: ManagementScope;
   /** Below `/api/v1/account`, for owners, whose key says which account; absent if it is not for them. */
   readonly own?: string;
+  readonly scope: ManagementScope;
+}
+
+export interface Verb {
+  /** The command without `tollgate`: `key issue`. */
+  readonly words: string;
+  readonly route: VerbRoute;
   readonly summary: string;
   readonly description?: string;
   /** What the query of a GET or the body of a POST has. */

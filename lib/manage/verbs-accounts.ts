@@ -84,7 +84,8 @@ function toKeyLimits(input: KeyLimitInput): LimitOptions {
 const ACCOUNT_VERBS: readonly Verb[] = [
   defineVerb({
     words: 'account create',
-    ...{ method: 'POST', path: '/accounts', scope: 'accounts', audit: 'account.create' },
+    route: { method: 'POST', path: '/accounts', scope: 'accounts' },
+    audit: 'account.create',
     summary: 'Create an account with an empty wallet',
     input: { name: must(textField('A name for people to read.')) },
     reply: replies.accountCreated,
@@ -92,7 +93,7 @@ const ACCOUNT_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'account list',
-    ...{ method: 'GET', path: '/accounts', scope: 'accounts' },
+    route: { method: 'GET', path: '/accounts', scope: 'accounts' },
     summary: 'List accounts, oldest first',
     input: {},
     reply: replies.accounts,
@@ -100,7 +101,7 @@ const ACCOUNT_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'account show',
-    ...{ method: 'GET', path: '/accounts/{account}', scope: 'accounts' },
+    route: { method: 'GET', path: '/accounts/{account}', scope: 'accounts' },
     summary: 'Retrieve an account',
     input: {},
     reply: replies.account,
@@ -108,7 +109,8 @@ const ACCOUNT_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'account limit',
-    ...{ method: 'POST', path: '/accounts/{account}/limits', scope: 'accounts', audit: 'account.limit' },
+    route: { method: 'POST', path: '/accounts/{account}/limits', scope: 'accounts' },
+    audit: 'account.limit',
     summary: 'Limit the requests of all keys of an account together',
     description: 'Other limits stay.',
     isRepeatable: true,
@@ -119,7 +121,7 @@ const ACCOUNT_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'account price-list',
-    ...{ method: 'POST', path: '/accounts/{account}/price-list', scope: 'accounts' },
+    route: { method: 'POST', path: '/accounts/{account}/price-list', scope: 'accounts' },
     summary: 'Give an account the prices of a list of the catalog',
     isRepeatable: true,
     input: { price_list: must(textField('A list in `priceLists` of the catalog, or `none` for list prices.')) },
@@ -129,7 +131,8 @@ const ACCOUNT_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'account suspend',
-    ...{ method: 'POST', path: '/accounts/{account}/suspend', scope: 'accounts', audit: 'account.suspend' },
+    route: { method: 'POST', path: '/accounts/{account}/suspend', scope: 'accounts' },
+    audit: 'account.suspend',
     summary: 'Suspend an account',
     description: 'Within a second its keys get 403. Calls under way finish and are settled.',
     isRepeatable: true,
@@ -139,7 +142,8 @@ const ACCOUNT_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'account resume',
-    ...{ method: 'POST', path: '/accounts/{account}/resume', scope: 'accounts', audit: 'account.resume' },
+    route: { method: 'POST', path: '/accounts/{account}/resume', scope: 'accounts' },
+    audit: 'account.resume',
     summary: 'End the suspension of an account',
     isRepeatable: true,
     input: {},
@@ -151,7 +155,8 @@ const ACCOUNT_VERBS: readonly Verb[] = [
 const KEY_VERBS: readonly Verb[] = [
   defineVerb({
     words: 'key issue',
-    ...{ method: 'POST', path: '/accounts/{account}/keys', own: '/keys', scope: 'keys', audit: 'key.issue' },
+    route: { method: 'POST', path: '/accounts/{account}/keys', own: '/keys', scope: 'keys' },
+    audit: 'key.issue',
     summary: 'Issue an API key',
     description: 'The reply is the only place that shows the key. An account has at most 10 active keys.',
     input: { name: must(textField('A name for people to read.')), ...KEY_LIMITS, ...REQUEST_LIMITS },
@@ -161,7 +166,7 @@ const KEY_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'key list',
-    ...{ method: 'GET', path: '/accounts/{account}/keys', own: '/keys', scope: 'keys' },
+    route: { method: 'GET', path: '/accounts/{account}/keys', own: '/keys', scope: 'keys' },
     summary: 'List the API keys of an account, also revoked ones',
     input: {},
     reply: replies.keys,
@@ -169,7 +174,8 @@ const KEY_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'key limit',
-    ...{ method: 'POST', path: '/keys/{key}/limits', own: '/keys/{key}/limits', scope: 'keys', audit: 'key.limit' },
+    route: { method: 'POST', path: '/keys/{key}/limits', own: '/keys/{key}/limits', scope: 'keys' },
+    audit: 'key.limit',
     summary: 'Change the limits of an API key',
     description: 'Other limits stay.',
     isRepeatable: true,
@@ -180,7 +186,8 @@ const KEY_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'key rotate',
-    ...{ method: 'POST', path: '/keys/{key}/rotate', own: '/keys/{key}/rotate', scope: 'keys', audit: 'key.rotate' },
+    route: { method: 'POST', path: '/keys/{key}/rotate', own: '/keys/{key}/rotate', scope: 'keys' },
+    audit: 'key.rotate',
     summary: 'Replace an API key, which keeps working for some hours',
     description: 'The new key has the same name and limits but no expiry; both share one budget.',
     input: { hours: countField('How long the old key keeps working; 24 by default.', 720) },
@@ -190,7 +197,8 @@ const KEY_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'key revoke',
-    ...{ method: 'POST', path: '/keys/{key}/revoke', own: '/keys/{key}/revoke', scope: 'keys', audit: 'key.revoke' },
+    route: { method: 'POST', path: '/keys/{key}/revoke', own: '/keys/{key}/revoke', scope: 'keys' },
+    audit: 'key.revoke',
     summary: 'Revoke an API key for good',
     isRepeatable: true,
     input: {},
@@ -204,7 +212,7 @@ const NOT_OPERATORS = 'Only the command line and the pages change operators.';
 const PEOPLE_VERBS: readonly Verb[] = [
   defineVerb({
     words: 'user list',
-    ...{ method: 'GET', path: '/users', scope: 'people' },
+    route: { method: 'GET', path: '/users', scope: 'people' },
     summary: 'List everybody who may sign in, oldest first',
     input: {},
     reply: replies.people,
@@ -212,7 +220,7 @@ const PEOPLE_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'user invite',
-    ...{ method: 'POST', path: '/accounts/{account}/invite', scope: 'people' },
+    route: { method: 'POST', path: '/accounts/{account}/invite', scope: 'people' },
     summary: 'Make a one-time link that makes somebody an owner of an account',
     description: 'The link is valid for a week.',
     input: { email: must(textField('What the owner signs in with.')) },
@@ -222,7 +230,7 @@ const PEOPLE_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'user remove-owner',
-    ...{ method: 'POST', path: '/accounts/{account}/owners/{user}/remove', scope: 'people' },
+    route: { method: 'POST', path: '/accounts/{account}/owners/{user}/remove', scope: 'people' },
     summary: 'Take an account from one of its owners, also from the last one',
     input: {},
     reply: replies.ownerRemoved,
@@ -231,7 +239,7 @@ const PEOPLE_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'user suspend',
-    ...{ method: 'POST', path: '/users/{user}/suspend', scope: 'people' },
+    route: { method: 'POST', path: '/users/{user}/suspend', scope: 'people' },
     summary: 'Suspend a person',
     description: `All their sessions and one-time links end at once. ${NOT_OPERATORS}`,
     isRepeatable: true,
@@ -241,7 +249,7 @@ const PEOPLE_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'user resume',
-    ...{ method: 'POST', path: '/users/{user}/resume', scope: 'people' },
+    route: { method: 'POST', path: '/users/{user}/resume', scope: 'people' },
     summary: 'End the suspension of a person',
     description: NOT_OPERATORS,
     isRepeatable: true,
@@ -251,7 +259,7 @@ const PEOPLE_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'user remove',
-    ...{ method: 'POST', path: '/users/{user}/remove', scope: 'people' },
+    route: { method: 'POST', path: '/users/{user}/remove', scope: 'people' },
     summary: 'Remove a person for good',
     description: `With all sessions, links and memberships. ${NOT_OPERATORS}`,
     input: {},
@@ -260,7 +268,7 @@ const PEOPLE_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'user reset',
-    ...{ method: 'POST', path: '/users/{user}/reset', scope: 'people' },
+    route: { method: 'POST', path: '/users/{user}/reset', scope: 'people' },
     summary: 'Make a one-time link for an owner to set a new password',
     description: 'The link is valid for an hour; using it removes the authenticator app.',
     input: {},
@@ -269,7 +277,7 @@ const PEOPLE_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'user sessions list',
-    ...{ method: 'GET', path: '/users/{user}/sessions', scope: 'people' },
+    route: { method: 'GET', path: '/users/{user}/sessions', scope: 'people' },
     summary: 'List where a person is signed in, newest first',
     input: {},
     reply: replies.sessions,
@@ -277,7 +285,7 @@ const PEOPLE_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'user sessions end',
-    ...{ method: 'POST', path: '/users/{user}/sessions/end', scope: 'people' },
+    route: { method: 'POST', path: '/users/{user}/sessions/end', scope: 'people' },
     summary: 'End all sessions of a person, who may sign in again',
     description: NOT_OPERATORS,
     isRepeatable: true,

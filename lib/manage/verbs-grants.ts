@@ -22,7 +22,7 @@ interface MonthlyInput extends OfAccount {
 export const GRANT_VERBS: readonly Verb[] = [
   defineVerb({
     words: 'grant give',
-    ...{ method: 'POST', path: '/accounts/{account}/grants', scope: 'topup' },
+    route: { method: 'POST', path: '/accounts/{account}/grants', scope: 'topup' },
     summary: 'Give money that calls spend first and that is not paid back',
     description: 'The id is unique across all accounts: giving it again changes nothing.',
     isRepeatable: true,
@@ -39,7 +39,7 @@ export const GRANT_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'grant monthly',
-    ...{ method: 'POST', path: '/accounts/{account}/grants/monthly', scope: 'topup' },
+    route: { method: 'POST', path: '/accounts/{account}/grants/monthly', scope: 'topup' },
     summary: 'Give an account an amount each month, which expires with the month',
     description:
       'In the time zone of the account. The whole amount is given at once; another amount counts from the next month on.',
@@ -54,7 +54,7 @@ export const GRANT_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'grant list',
-    ...{ method: 'GET', path: '/accounts/{account}/grants', own: '/grants', scope: 'usage' },
+    route: { method: 'GET', path: '/accounts/{account}/grants', own: '/grants', scope: 'usage' },
     summary: 'List the grants of an account that are not over',
     description: 'In the order in which calls spend them.',
     input: {},
@@ -63,7 +63,7 @@ export const GRANT_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'grant revoke',
-    ...{ method: 'POST', path: '/accounts/{account}/grants/{grant}/revoke', scope: 'topup' },
+    route: { method: 'POST', path: '/accounts/{account}/grants/{grant}/revoke', scope: 'topup' },
     summary: 'Take back what is left of a grant',
     description: 'What running calls hold of it stays theirs until they end.',
     isRepeatable: true,

@@ -37,7 +37,8 @@ interface HoldInput {
 export const HOLD_VERBS: readonly Verb[] = [
   defineVerb({
     words: 'hold create',
-    ...{ method: 'POST', path: '/holds', scope: 'holds', audit: 'hold.create' },
+    route: { method: 'POST', path: '/holds', scope: 'holds' },
+    audit: 'hold.create',
     summary: 'Hold an amount for a service that runs elsewhere',
     description:
       'Settle it with what the service cost, or release it; a hold that is neither goes back when its lease is over.',
@@ -56,7 +57,7 @@ export const HOLD_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'hold show',
-    ...{ method: 'GET', path: '/holds/{hold}', scope: 'holds' },
+    route: { method: 'GET', path: '/holds/{hold}', scope: 'holds' },
     summary: 'Retrieve a hold',
     input: {},
     reply: replies.hold,
@@ -64,7 +65,8 @@ export const HOLD_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'hold renew',
-    ...{ method: 'POST', path: '/holds/{hold}/renew', scope: 'holds', audit: 'hold.renew' },
+    route: { method: 'POST', path: '/holds/{hold}/renew', scope: 'holds' },
+    audit: 'hold.renew',
     summary: 'Extend the lease of a hold',
     isRepeatable: true,
     input: { lease_seconds: LEASE },
@@ -74,7 +76,8 @@ export const HOLD_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'hold settle',
-    ...{ method: 'POST', path: '/holds/{hold}/settle', scope: 'holds', audit: 'hold.settle' },
+    route: { method: 'POST', path: '/holds/{hold}/settle', scope: 'holds' },
+    audit: 'hold.settle',
     summary: 'Charge at most what is held, and give the rest back',
     isRepeatable: true,
     input: {
@@ -87,7 +90,8 @@ export const HOLD_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'hold release',
-    ...{ method: 'POST', path: '/holds/{hold}/release', scope: 'holds', audit: 'hold.release' },
+    route: { method: 'POST', path: '/holds/{hold}/release', scope: 'holds' },
+    audit: 'hold.release',
     summary: 'Give a hold back in full',
     isRepeatable: true,
     input: {},

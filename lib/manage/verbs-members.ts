@@ -29,7 +29,7 @@ function toMemberOptions({ role, cap_rub: cap, reset }: MemberInput): MemberOpti
 export const MEMBER_VERBS: readonly Verb[] = [
   defineVerb({
     words: 'member list',
-    ...{ method: 'GET', path: '/accounts/{account}/members', scope: 'people' },
+    route: { method: 'GET', path: '/accounts/{account}/members', scope: 'people' },
     summary: 'List the people of an account with their roles, caps and what was spent of them, and invitations',
     input: {},
     reply: replies.members,
@@ -37,7 +37,7 @@ export const MEMBER_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'member invite',
-    ...{ method: 'POST', path: '/accounts/{account}/members/invite', scope: 'people' },
+    route: { method: 'POST', path: '/accounts/{account}/members/invite', scope: 'people' },
     summary: 'Make a one-time link that gives somebody a role in an account',
     description: 'The link is valid for a week. Without a role it is that of a member.',
     input: { email: must(textField('What they sign in with.')), role: ROLE, cap_rub: CAP, reset: RESET },
@@ -47,7 +47,7 @@ export const MEMBER_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'member set',
-    ...{ method: 'POST', path: '/accounts/{account}/members/{user}', scope: 'people' },
+    route: { method: 'POST', path: '/accounts/{account}/members/{user}', scope: 'people' },
     summary: 'Change the role or the cap of somebody in an account',
     description: 'The other stays. A member who becomes an accountant loses their keys.',
     isRepeatable: true,
@@ -58,7 +58,7 @@ export const MEMBER_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'member remove',
-    ...{ method: 'POST', path: '/accounts/{account}/members/{user}/remove', scope: 'people' },
+    route: { method: 'POST', path: '/accounts/{account}/members/{user}/remove', scope: 'people' },
     summary: 'Take an account from somebody, but not from its last owner',
     description: 'The keys of a member are revoked.',
     input: {},
@@ -67,7 +67,7 @@ export const MEMBER_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'key users',
-    ...{ method: 'GET', path: '/keys/{key}/users', own: '/keys/{key}/users', scope: 'keys' },
+    route: { method: 'GET', path: '/keys/{key}/users', own: '/keys/{key}/users', scope: 'keys' },
     summary: 'List what the end users of a key have spent of their budgets',
     description: 'Names are stored as digests, in whose order they are listed; `name` finds one.',
     input: {

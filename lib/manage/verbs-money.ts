@@ -41,7 +41,7 @@ const CHARGE_FILTER: InputFields = {
 const WALLET_VERBS: readonly Verb[] = [
   defineVerb({
     words: 'wallet show',
-    ...{ method: 'GET', path: '/accounts/{account}/wallet', own: '/wallet', scope: 'usage' },
+    route: { method: 'GET', path: '/accounts/{account}/wallet', own: '/wallet', scope: 'usage' },
     summary: 'Retrieve a wallet',
     input: {},
     reply: replies.wallet,
@@ -49,7 +49,8 @@ const WALLET_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'wallet topup',
-    ...{ method: 'POST', path: '/accounts/{account}/wallet/topup', scope: 'topup', audit: 'wallet.topup' },
+    route: { method: 'POST', path: '/accounts/{account}/wallet/topup', scope: 'topup' },
+    audit: 'wallet.topup',
     summary: 'Book a payment',
     description:
       'The payment id is unique across all wallets: booking it again changes nothing. The first payment of a wallet is at least 1000 RUB.',
@@ -64,7 +65,8 @@ const WALLET_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'wallet adjust',
-    ...{ method: 'POST', path: '/accounts/{account}/wallet/adjust', scope: 'topup', audit: 'wallet.adjust' },
+    route: { method: 'POST', path: '/accounts/{account}/wallet/adjust', scope: 'topup' },
+    audit: 'wallet.adjust',
     summary: 'Correct a balance, up or down, with an entry of its own',
     description: 'Never takes it below zero. A correction is not a payment: a wallet still needs its first top-up.',
     isRepeatable: true,
@@ -82,7 +84,8 @@ const WALLET_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'wallet play-money',
-    ...{ method: 'POST', path: '/accounts/{account}/wallet/play-money', scope: 'topup', audit: 'wallet.play_money' },
+    route: { method: 'POST', path: '/accounts/{account}/wallet/play-money', scope: 'topup' },
+    audit: 'wallet.play_money',
     summary: 'Decide on the money of test payments in a wallet',
     input: {
       how: must(
@@ -106,7 +109,7 @@ const WALLET_VERBS: readonly Verb[] = [
 const PAYMENT_VERBS: readonly Verb[] = [
   defineVerb({
     words: 'payment list',
-    ...{ method: 'GET', path: '/payments', scope: 'topup' },
+    route: { method: 'GET', path: '/payments', scope: 'topup' },
     summary: 'List payments, newest first',
     input: {
       account: textField('Only of this account.'),
@@ -123,7 +126,7 @@ const PAYMENT_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'payment show',
-    ...{ method: 'GET', path: '/payments/{payment}', scope: 'topup' },
+    route: { method: 'GET', path: '/payments/{payment}', scope: 'topup' },
     summary: 'Retrieve a payment',
     input: {},
     reply: replies.payment,
@@ -131,7 +134,8 @@ const PAYMENT_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'payment refund',
-    ...{ method: 'POST', path: '/payments/{payment}/refund', scope: 'topup', audit: 'payment.refund' },
+    route: { method: 'POST', path: '/payments/{payment}/refund', scope: 'topup' },
+    audit: 'payment.refund',
     summary: 'Request a refund from the provider',
     description: 'It leaves the balance at once, and is given back if the provider refuses.',
     isRepeatable: true,
@@ -149,7 +153,8 @@ const PAYMENT_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'payment decide',
-    ...{ method: 'POST', path: '/payments/{payment}/decide', scope: 'topup', audit: 'payment.decide' },
+    route: { method: 'POST', path: '/payments/{payment}/decide', scope: 'topup' },
+    audit: 'payment.decide',
     summary: 'Decide, once, on a payment that does not match its order',
     isRepeatable: true,
     input: {
@@ -167,7 +172,8 @@ const PAYMENT_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'payment dispute',
-    ...{ method: 'POST', path: '/payments/{payment}/dispute', scope: 'topup', audit: 'payment.dispute' },
+    route: { method: 'POST', path: '/payments/{payment}/dispute', scope: 'topup' },
+    audit: 'payment.dispute',
     summary: "Record that a payer's bank reclaims a payment, or how the dispute ended",
     isRepeatable: true,
     input: {
@@ -198,7 +204,7 @@ interface DisputeInput {
 const REPORT_VERBS: readonly Verb[] = [
   defineVerb({
     words: 'charge list',
-    ...{ method: 'GET', path: '/accounts/{account}/charges', own: '/calls', scope: 'usage' },
+    route: { method: 'GET', path: '/accounts/{account}/charges', own: '/calls', scope: 'usage' },
     summary: 'List the calls of an account, newest first',
     input: { ...CHARGE_FILTER, limit: ROWS, before: textField('Only calls older than this one.') },
     reply: replies.charges,
@@ -208,7 +214,7 @@ const REPORT_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'charge show',
-    ...{ method: 'GET', path: '/charges/{request}', own: '/calls/{request}', scope: 'usage' },
+    route: { method: 'GET', path: '/charges/{request}', own: '/calls/{request}', scope: 'usage' },
     summary: 'Retrieve the charge of a call with its entries',
     description: 'By the `x-request-id` of the reply, or the id of a video.',
     input: {},
@@ -219,7 +225,7 @@ const REPORT_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'usage',
-    ...{ method: 'GET', path: '/accounts/{account}/usage', own: '/usage', scope: 'usage' },
+    route: { method: 'GET', path: '/accounts/{account}/usage', own: '/usage', scope: 'usage' },
     summary: 'Add up the calls of an account',
     description: 'A call counts at the time it started, in UTC, with its cost after refunds.',
     input: { by: withDefault(choiceField(USAGE_GROUPS, 'A row for each; `day` by default.'), 'day'), ...CHARGE_FILTER },
@@ -229,7 +235,7 @@ const REPORT_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'cost report',
-    ...{ method: 'GET', path: '/costs', scope: 'usage' },
+    route: { method: 'GET', path: '/costs', scope: 'usage' },
     summary: 'Add up what calls were charged and what they cost',
     description: 'By the time of their attempts at upstreams.',
     input: {
@@ -243,7 +249,7 @@ const REPORT_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'ledger list',
-    ...{ method: 'GET', path: '/accounts/{account}/entries', scope: 'usage' },
+    route: { method: 'GET', path: '/accounts/{account}/entries', scope: 'usage' },
     summary: 'List the entries of a wallet, newest first',
     input: { limit: ROWS, before: countField('Only entries numbered below this.', Number.MAX_SAFE_INTEGER) },
     reply: replies.entries,
@@ -252,7 +258,8 @@ const REPORT_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'ledger verify',
-    ...{ method: 'GET', path: '/ledger/verify', scope: 'usage', isSlow: true },
+    route: { method: 'GET', path: '/ledger/verify', scope: 'usage' },
+    isSlow: true,
     summary: 'Check every wallet and every call against its entries',
     description: 'May take minutes on a large store.',
     input: {},
@@ -261,7 +268,8 @@ const REPORT_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'catalog check',
-    ...{ method: 'GET', path: '/catalog/check', scope: 'catalog:read', isSlow: true },
+    route: { method: 'GET', path: '/catalog/check', scope: 'catalog:read' },
+    isSlow: true,
     summary: 'Read the catalog as a start would',
     input: {},
     reply: replies.catalog,
@@ -269,7 +277,7 @@ const REPORT_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'catalog rates',
-    ...{ method: 'GET', path: '/catalog/rates', scope: 'catalog:read' },
+    route: { method: 'GET', path: '/catalog/rates', scope: 'catalog:read' },
     summary: 'List the exchange rates that gateways of this store have used',
     input: {},
     reply: replies.rates,

@@ -17,7 +17,7 @@ interface PromoInput {
 export const PROMO_VERBS: readonly Verb[] = [
   defineVerb({
     words: 'promo create',
-    ...{ method: 'POST', path: '/promo', scope: 'topup' },
+    route: { method: 'POST', path: '/promo', scope: 'topup' },
     summary: 'Make a promo code, which gives a grant to each account that uses it, once',
     input: {
       amount_rub: must(paymentField('What it gives to each account')),
@@ -38,7 +38,7 @@ export const PROMO_VERBS: readonly Verb[] = [
   defineVerb({
     words: 'promo list',
     // Whoever reads a code can use it.
-    ...{ method: 'GET', path: '/promo', scope: 'topup' },
+    route: { method: 'GET', path: '/promo', scope: 'topup' },
     summary: 'List all promo codes, and how often they were used',
     input: {},
     reply: replies.promos,
@@ -46,7 +46,7 @@ export const PROMO_VERBS: readonly Verb[] = [
   }),
   defineVerb({
     words: 'promo end',
-    ...{ method: 'POST', path: '/promo/{code}/end', scope: 'topup' },
+    route: { method: 'POST', path: '/promo/{code}/end', scope: 'topup' },
     summary: 'End a promo code: nobody can use it any more',
     description: 'Its grants stay.',
     isRepeatable: true,

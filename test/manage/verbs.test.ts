@@ -26,7 +26,7 @@ describe('the table of verbs', () => {
     const words = VERBS.map((verb) => verb.words);
     expect(words.filter((each) => !commands.includes(each) || isCommandOnly(each))).to.deep.equal([]);
     expect(new Set(words).size).to.equal(words.length);
-    const routes = VERBS.map(({ method, path }) => `${method} ${path}`);
+    const routes = VERBS.map(({ route: { method, path } }) => `${method} ${path}`);
     expect(new Set(routes).size).to.equal(routes.length);
   });
 
@@ -37,10 +37,10 @@ describe('the table of verbs', () => {
   });
 
   it('changes something by POST only', () => {
-    for (const { method, audit, words } of VERBS) if (method === 'GET') expect(audit, words).to.equal(undefined);
+    for (const { route, audit, words } of VERBS) if (route.method === 'GET') expect(audit, words).to.equal(undefined);
   });
 
-  const posts = VERBS.filter(({ method }) => method === 'POST');
+  const posts = VERBS.filter(({ route }) => route.method === 'POST');
 
   it('may be done again after an unknown end unless that makes, tells or moves something twice', () => {
     expect(posts.filter(({ isRepeatable }) => !isRepeatable).map(({ words }) => words)).to.have.members([
@@ -66,7 +66,7 @@ describe('the table of verbs', () => {
   });
 
   it('tells promo codes, which are as good as money, only to those who may give money', () => {
-    const scopes = VERBS.filter(({ words }) => words.startsWith('promo ')).map(({ scope }) => scope);
+    const scopes = VERBS.filter(({ words }) => words.startsWith('promo ')).map(({ route }) => route.scope);
     expect(scopes).to.deep.equal(['topup', 'topup', 'topup']);
   });
 
@@ -90,7 +90,7 @@ describe('the page about the management API', () => {
   };
 
   it('lists every verb with its route and scope, and no other', () => {
-    const wanted = VERBS.map(({ words, method, path, scope, own = '' }) => [
+    const wanted = VERBS.map(({ words, route: { method, path, scope, own = '' } }) => [
       `tollgate ${words}`,
       `${method} ${path}`,
       scope,

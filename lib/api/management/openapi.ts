@@ -49,19 +49,23 @@ const IDEMPOTENCY_KEY: Json = {
 };
 
 function describeVerb(verb: Verb, path: string, isOwn: boolean): Json {
-  const { method, words, summary, description, input, reply, scope } = verb;
+  const { route, words, summary, description, input, reply } = verb;
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   const params = names.map((name) => ({
-    ...{ name, in: 'path', required: true, description: NAMES[name] ?? name, schema: { type: 'string' } },
+    name,
+    in: 'path',
+    required: true,
+    description: NAMES[name] ?? name,
+    schema: { type: 'string' },
   }));
-  const isPost = method === 'POST';
+  const isPost = route.method === 'POST';
   const body = describeBody(input) as { properties: Readonly<Record<string, Json>>; required: readonly string[] };
   const query = Object.entries(body.properties).map(([name, schema]) => {
     const { description: about, ...plain } = schema;
     return { name, in: 'query', required: body.required.includes(name), description: about, schema: dropNull(plain) };
   });
   const hasBody = isPost && Object.keys(input).length > 0;
-  const needs = isOwn ? 'account' : scope;
+  const needs = isOwn ? 'account' : route.scope;
   return {
     operationId: `${isOwn ? 'own' : 'manage'}${words.split(/[ -]/).map(capitalize).join('')}`,
     tags: [isOwn ? 'Own account' : 'Management'],
@@ -111,9 +115,10 @@ function collectPaths(): Readonly<Record<string, Json>> {
     paths[path] = { ...paths[path], [method]: operation };
   };
   for (const verb of VERBS) {
-    const method = verb.method.toLowerCase();
-    add(`${MANAGE}${verb.path}`, method, describeVerb(verb, verb.path, false));
-    if (verb.own !== undefined) add(`${OWN}${verb.own}`, method, describeVerb(verb, verb.own, true));
+    const { path, own } = verb.route;
+    const method = verb.route.method.toLowerCase();
+    add(`${MANAGE}${path}`, method, describeVerb(verb, path, false));
+    if (own !== undefined) add(`${OWN}${own}`, method, describeVerb(verb, own, true));
   }
   return paths;
 }

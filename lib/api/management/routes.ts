@@ -40,7 +40,7 @@ export function managementRoutes(services: ManagementServices): readonly ServerR
   const running = new Set<Verb>();
 
   function createRoute(verb: Verb, path: string, isOwn: boolean): ServerRoute {
-    const { method, scope } = verb;
+    const { method, scope } = verb.route;
     return {
       method,
       path,
@@ -53,7 +53,7 @@ export function managementRoutes(services: ManagementServices): readonly ServerR
     const manager = getManager(request);
     const call = services.calls.open(request);
     try {
-      const sent = verb.method === 'POST' ? await readPost(request, call.signal) : undefined;
+      const sent = verb.route.method === 'POST' ? await readPost(request, call.signal) : undefined;
       const actions = await import('../../manage/actions.ts');
       const values = sent
         ? readBodyInput(verb.input, sent.value)
@@ -65,7 +65,7 @@ export function managementRoutes(services: ManagementServices): readonly ServerR
       const response = h.response(reply).type(JSON_TYPE);
       return isReplayed ? response.header('idempotent-replayed', 'true') : response;
     } catch (error) {
-      throw toManagementFault(error, { changes: verb.method === 'POST' });
+      throw toManagementFault(error, { changes: verb.route.method === 'POST' });
     } finally {
       call.close();
     }
@@ -90,7 +90,7 @@ export function managementRoutes(services: ManagementServices): readonly ServerR
     const session = openSession(request, manager);
     if (verb.isSlow) return runAlone(action, session);
     // Other reads name no object, or say in the reply whose it is.
-    const namesKey = isOwn && verb.path.includes('{key}');
+    const namesKey = isOwn && verb.route.path.includes('{key}');
     if (namesKey && (await findChangedAccount(services.store, input)) !== manager.account) throw unknownObject(input);
     const { json } = await run(action, session);
     if (!isOwn) return json;
@@ -172,8 +172,8 @@ export function managementRoutes(services: ManagementServices): readonly ServerR
   }
 
   return VERBS.flatMap((verb) => [
-    createRoute(verb, `${MANAGE}${verb.path}`, false),
-    ...(verb.own === undefined ? [] : [createRoute(verb, `${OWN}${verb.own}`, true)]),
+    createRoute(verb, `${MANAGE}${verb.route.path}`, false),
+    ...(verb.route.own === undefined ? [] : [createRoute(verb, `${OWN}${verb.route.own}`, true)]),
   ]);
 }
 

@@ -1,6 +1,6 @@
 // The catalog: checks it as a start would, and lists exchange rates.
 import type { Config } from '../../config.ts';
-import { type Answer, formatPairs, formatTable } from '../answer.ts';
+import { type Answer, formatPairs, formatTable, toTime } from '../answer.ts';
 import type { Session } from '../session.ts';
 
 export const catalogActions = { check, listRates };
@@ -32,9 +32,9 @@ async function check(config: Config): Promise<Answer> {
 
 async function listRates({ store }: Session): Promise<Answer> {
   const { formatRub } = await import('../../money/money.ts');
-  const rates = (await store.rates.list()).map(({ currency, rub, from, at }) => ({
-    ...{ currency, rub: formatRub(rub), from, used_since: new Date(at).toISOString() },
-  }));
+  const rates = (await store.rates.list()).map(({ currency, rub, from, at }) => {
+    return { currency, rub: formatRub(rub), from, used_since: toTime(at) };
+  });
   const rows = rates.map(({ currency, rub, from, used_since }) => [currency, rub, from, used_since]);
   const text = rows.length === 0 ? 'no rates yet' : formatTable(['Currency', ' RUB', 'From', 'Used since'], rows);
   return { json: { rates }, text };

@@ -68,13 +68,15 @@ describe('the management API in the API document', () => {
   async function does(words: string, values: Readonly<Record<string, string>> = {}, body: object = {}, query = '') {
     const verb = VERBS.find((each) => each.words === words);
     if (!verb) throw new Error(`there is no verb ${words}`);
-    const { requestBody } = api.json.paths[MANAGE + verb.path][verb.method.toLowerCase()];
-    expect(requestBody !== undefined, words).to.equal(verb.method === 'POST' && Object.keys(verb.input).length > 0);
-    const path = verb.path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(values[name] ?? ''));
-    const reply = await stage.ask(key, `/manage${path}${query}`, verb.method === 'POST' ? body : undefined);
+    const { requestBody } = api.json.paths[MANAGE + verb.route.path][verb.route.method.toLowerCase()];
+    expect(requestBody !== undefined, words).to.equal(
+      verb.route.method === 'POST' && Object.keys(verb.input).length > 0,
+    );
+    const path = verb.route.path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(values[name] ?? ''));
+    const reply = await stage.ask(key, `/manage${path}${query}`, verb.route.method === 'POST' ? body : undefined);
     expect(reply.status, `${words}: ${reply.text}`).to.equal(200);
     seen.add(words);
-    return api.checkReply(`${verb.method} ${MANAGE}${verb.path}`, reply).json;
+    return api.checkReply(`${verb.route.method} ${MANAGE}${verb.route.path}`, reply).json;
   }
 
   it('is answered as described: accounts, keys, money, reports and holds', async () => {
@@ -176,7 +178,9 @@ describe('the management API in the API document', () => {
   });
 
   it('says what is in each reply, but for some of many shapes', () => {
-    const replies = VERBS.map(({ method, path }) => api.json.paths[MANAGE + path][method.toLowerCase()].responses[200]);
+    const replies = VERBS.map(({ route: { method, path } }) => {
+      return api.json.paths[MANAGE + path][method.toLowerCase()].responses[200];
+    });
     const schemas = [
       ...replies.map((reply: Json) => reply.content['application/json'].schema),
       ...Object.entries(api.json.components.schemas).flatMap(([name, each]) => (/^Managed/.test(name) ? [each] : [])),

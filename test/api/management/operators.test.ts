@@ -18,7 +18,7 @@ describe('operators and the management API', () => {
   after(() => stage.gateway.stop());
 
   const changes = VERBS.filter(
-    ({ method, path }) => method === 'POST' && path.includes('{user}') && !path.includes('{account}'),
+    ({ route: { method, path } }) => method === 'POST' && path.includes('{user}') && !path.includes('{account}'),
   );
   const spellings = {
     'its letters in capitals': 'OP@Example.COM',
@@ -28,14 +28,14 @@ describe('operators and the management API', () => {
     'a soft hyphen': 'op@exam\u00adple.com',
   };
 
-  for (const { words, path } of changes) {
+  for (const { words, route } of changes) {
     it(`are not changed by ${words}`, async () => {
       const key = await stage.managementKey();
       const { users } = stage.gateway.store;
       const before = await users.find('op@example.com');
       for (const [what, user] of Object.entries({ ...spellings, 'their id': String(before?.id) })) {
-        const route = `/manage${path.replace('{user}', encodeURIComponent(user))}`;
-        const { status, json } = await stage.ask(key, route, {});
+        const path = `/manage${route.path.replace('{user}', encodeURIComponent(user))}`;
+        const { status, json } = await stage.ask(key, path, {});
         expect([what, status]).to.deep.equal([what, 409]);
         expect(json.error.message, what).to.contain('op@example.com is an operator');
       }

@@ -43,11 +43,11 @@ describe('recorded replies of the management API', function () {
     await mail.stop();
   });
 
-  const READING = VERBS.filter(({ method, words }) => method === 'GET' && words !== 'catalog rates');
+  const READING = VERBS.filter(({ route, words }) => route.method === 'GET' && words !== 'catalog rates');
 
   for (const [who, of] of [
-    ['operators', ({ path }: Verb) => `/manage${path}`],
-    ['owners', ({ own }: Verb) => own && `/account${own}`],
+    ['operators', ({ route }: Verb) => `/manage${route.path}`],
+    ['owners', ({ route: { own } }: Verb) => own && `/account${own}`],
   ] as const) {
     it(`to ${who} are unchanged`, async () => {
       const keys = createManagementKeys({ store: test.store, keyPrefix: 'tg-' });
@@ -73,7 +73,8 @@ describe('recorded replies of the management API', function () {
   it('to commands are unchanged', async () => {
     const env = { PATH: process.env.PATH, DATABASE_URL: test.databaseUrl, DATA_DIR: test.folder };
     const replies: string[] = [];
-    for (const { words, path } of READING) {
+    for (const { words, route } of READING) {
+      const { path } = route;
       for (const place of fillPath(path)) {
         const named = path.split('/').flatMap((part, at) => (part.startsWith('{') ? [place.split('/')[at] ?? ''] : []));
         for (const query of ['', ...(QUERIES[words] ?? [])]) {
