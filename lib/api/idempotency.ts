@@ -41,29 +41,33 @@ export class Replay {
 }
 
 const HEADER = 'idempotency-key';
-const FORM = /^[\x20-\x7e]{1,255}$/;
-const KEPT_MS = DAY_MS;
+const KEY = /^[\x20-\x7e]{1,255}$/;
+/** How long a repeat gets the outcome of the first request. */
+export const KEPT_MS = DAY_MS;
 const REPLY_BYTES_MAX = 1024 * 1024;
 /** How long after a charge its reply may still be on the way to the store. */
 const SETTLING_MS = 10_000;
 const RETRY_MAX_S = 59;
 
-export function hasIdempotencyKey({ raw }: Request): boolean {
-  return raw.req.headers[HEADER] !== undefined;
+/** The client's key; undefined if it sent none. Throws a 400 fault for an invalid one. */
+export function readIdempotencyKey({ raw }: Request): string | undefined {
+  const key = raw.req.headers[HEADER];
+  if (key === undefined) return undefined;
+  if (typeof key !== 'string' || !KEY.test(key)) throw invalidField(HEADER, 'must be 1 to 255 printable characters');
+  return key;
 }
 
 type IdempotencyServices = Pick<Services, 'store' | 'log' | 'holders' | 'catalog'>;
 
 interface KeyedRequest extends Caller {
   readonly request: Request;
+  /** As sent by the client. */
+  readonly key: string;
 }
 
-/** Throws a 400 fault for an invalid key. */
 export function openIdempotentCall(keyed: KeyedRequest, services: IdempotencyServices): IdempotentCall {
   const { store, log } = services;
-  const { request, state, holder } = keyed;
-  const key = String(request.raw.req.headers[HEADER]);
-  if (!FORM.test(key)) throw invalidField(HEADER, 'must be 1 to 255 printable characters');
+  const { request, key, state, holder } = keyed;
   const charge = state.id;
   // Hashed: keys may contain private data, and are too long for an index.
   const id = createHash('sha256').update(`${holder.account}\n${key}`).digest('base64url');

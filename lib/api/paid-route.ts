@@ -14,7 +14,7 @@ import type { KeyHolder } from '../store/ports/keys.ts';
 import { AnswerMemory } from '../stream/answer-memory.ts';
 import { getKeyHolder } from './auth.ts';
 import type { Turn } from './call-turns.ts';
-import { hasIdempotencyKey, type IdempotentCall, openIdempotentCall, Replay } from './idempotency.ts';
+import { type IdempotentCall, openIdempotentCall, Replay, readIdempotencyKey } from './idempotency.ts';
 import type { Services } from './services.ts';
 
 /** One request to a generating endpoint. */
@@ -79,8 +79,8 @@ function openPaidRequest(route: Route, isPaid: boolean): PaidRequest {
   const state = getRequestState(request);
   const holder = getKeyHolder(request);
   const headers = commonHeaders(request);
-  const takesKey = isPaid && hasIdempotencyKey(request);
-  const idempotency = takesKey ? openIdempotentCall({ request, state, holder }, services) : undefined;
+  const key = isPaid ? readIdempotencyKey(request) : undefined;
+  const idempotency = key === undefined ? undefined : openIdempotentCall({ request, key, state, holder }, services);
   const reservation = services.memoryQuota.reserve(holder.id);
   const answerMemory = new AnswerMemory(services.memoryQuota, holder.id);
   const call = services.calls.open(request);

@@ -26,15 +26,12 @@ describe('idempotency keys and a store that fails', () => {
   function open({ id = 'key', budget = null as bigint | null, key = 'order-1' } = {}) {
     calls += 1;
     const limits = { ...NO_LIMITS, budget };
-    const request = {
-      raw: { req: { headers: { 'idempotency-key': key } } },
-      path: '/api/v1/messages',
-    };
+    const request = { path: '/api/v1/messages' };
     const state = { id: `req_${calls}`, notes: {}, startedAt: 0, waitedMs: 0 };
     const holder = { id, name: 'little', account: wallet, budgetKey: null, limits };
     const log = { warn: (fields: object) => warnings.push(fields) };
     const repeat = openIdempotentCall(
-      { request, state, holder } as never,
+      { request, key, state, holder } as never,
       {
         store: opened.store,
         log,

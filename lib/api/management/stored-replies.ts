@@ -4,15 +4,12 @@
 // of the management key and the idempotency key, neither of which is stored: only who repeats the request can read it.
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import type { Request } from '@hapi/hapi';
-import { DAY_MS } from '../../base/durations.ts';
 import { fault } from '../../base/faults.ts';
 import type { ManagementReply, ManagementStore } from '../../store/ports/management.ts';
 import { readKeyHeader } from '../auth.ts';
 import { invalidField } from '../dialects/fields.ts';
+import { KEPT_MS, readIdempotencyKey } from '../idempotency.ts';
 
-const HEADER = 'idempotency-key';
-const FORM = /^[\x20-\x7e]{1,255}$/;
-const KEPT_MS = DAY_MS;
 /** Longer than a verb takes. */
 const LEASE_MS = 60_000;
 const RETRY_S = 2;
@@ -46,9 +43,9 @@ export async function claimRequest(
   request: Request,
   { store, key, body, isRepeatable }: ClaimTerms,
 ): Promise<ClaimedRequest | { readonly reply: string }> {
-  const sent = request.raw.req.headers[HEADER];
-  if (sent === undefined) throw invalidField(HEADER, 'is required: a text of your own, the same for each repeat');
-  if (typeof sent !== 'string' || !FORM.test(sent)) throw invalidField(HEADER, 'must be 1 to 255 printable characters');
+  const sent = readIdempotencyKey(request);
+  if (sent === undefined)
+    throw invalidField('idempotency-key', 'is required: a text of your own, the same for each repeat');
   const id = digest(`${key}\n${sent}`);
   const now = Date.now();
   const claim = {
