@@ -1,4 +1,5 @@
 // The metrics of several processes as one: sums, except where they would mean nothing, and counters that never go back.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { buildCatalog } from '../../lib/catalog/catalog.ts';
 import { readCatalogFiles } from '../../lib/catalog/files.ts';
@@ -121,6 +122,7 @@ describe('metrics of workers', () => {
       expect(
         await during(async () => {
           await answer(1, 2);
+          await sleep(30);
           await answer(2, 3);
         }),
       ).to.equal(5);

@@ -84,6 +84,9 @@ describe('the management API in the API document', () => {
     const of = { account };
     await does('wallet topup', of, { amount_rub: 1000, payment_id: randomUUID() });
     await does('wallet adjust', of, { amount_rub: -5, reason: 'r' });
+    const correction = { amount_rub: 5, reason: 'r', adjust_id: 'once' };
+    expect(await does('wallet adjust', of, correction)).to.include({ adjust_id: 'once', repeated: false });
+    expect(await does('wallet adjust', of, correction)).to.include({ adjust_id: 'once', repeated: true });
     await does('grant give', of, { amount_rub: 50, grant_id: randomUUID(), reason: 'trial', expires: '2040-01-01' });
     await does('grant monthly', of, { amount_rub: 7, reason: 'staff' });
     await does('account show', of);
