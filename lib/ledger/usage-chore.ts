@@ -90,6 +90,8 @@ export function createUsageChore(options: UsageChoreOptions): UsageChore {
         continue;
       }
       behind.add(wallet);
+      // It holds up no others; its failure is reported already.
+      await foldBehind().catch(() => undefined);
       return;
     }
     await tryFold(foldBehind);
@@ -105,7 +107,14 @@ export function createUsageChore(options: UsageChoreOptions): UsageChore {
     while (sweepAfter !== undefined && !stopping.signal.aborted) {
       const { found, next } = await store.usage.findBehind(sweepAfter, WALLETS_PER_PAGE);
       for (const wallet of found) {
-        await foldGently(wallet);
+        sweepAfter = wallet;
+        try {
+          await foldGently(wallet);
+        } catch (error) {
+          // Tried again in the next round, in which the search goes on behind it.
+          behind.add(wallet);
+          throw error;
+        }
         if (await hasOpenJobs(wallet)) behind.add(wallet);
       }
       sweepAfter = next;

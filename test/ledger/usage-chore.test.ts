@@ -185,6 +185,20 @@ describe('the usage chore', () => {
     await faulty.close();
   });
 
+  it('folds the other wallets left behind by others, whichever keeps failing', async () => {
+    const faulty = await openFaultyStore();
+    const { store } = faulty;
+    const wallets = [await newWallet(store), await newWallet(store), await newWallet(store)].sort();
+    for (const wallet of wallets) await applied(store, charge(wallet));
+    const [, damaged] = wallets;
+    faulty.always('usage.progress', (read, args) => (args[0] === damaged ? refuse(read, args) : read()));
+    const chore = createUsageChore({ store, onError: String });
+    for (let rounds = 0; rounds < 2; rounds += 1) await chore.fold();
+    const cursors = wallets.map(async (wallet) => (await faulty.real.usage.progress(wallet)).cursor);
+    expect(await Promise.all(cursors)).to.deep.equal([2, 0, 2]);
+    await faulty.close();
+  });
+
   it('folds one wallet after the other, however many are urgent, so that calls find the store free', async () => {
     const faulty = await openFaultyStore();
     const { store } = faulty;
