@@ -147,7 +147,6 @@ export async function* readArchive(path: string, onBytes?: (bytes: Buffer) => vo
     }
     if (!ended) throw new Error('its end is missing');
   } catch (error) {
-    if (error instanceof OperatorError) throw error;
     throw new OperatorError(`The archive ${path} cannot be read: ${error instanceof Error ? error.message : error}.`);
   } finally {
     source.destroy();

@@ -7,6 +7,7 @@ import { endUserSumId } from '../../lib/ledger/caps.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
 import { DEFAULT_ZONE, NO_LIMITS } from '../../lib/money/key-limits.ts';
 import { findPeriod } from '../../lib/money/period.ts';
+import type { Mail, Mailer } from '../../lib/users/mail.ts';
 import { outlinePage } from '../../testkit/page-outline.ts';
 import { setUpMember, type Visitor } from '../../testkit/pages.ts';
 import { expectRecorded, maskVarying } from '../../testkit/recorded.ts';
@@ -174,5 +175,52 @@ describe('pages in rare states', function () {
     expect(new Set([...first.found, ...second.found]).size).to.equal(first.found.length + second.found.length);
     expect(second.found[0]).to.equal(`F-${100 + first.found.length - 5}`);
     record('promo');
+  });
+
+  it('of the alerts of operators are unchanged, and send a test ten times an hour', async () => {
+    const sent: string[] = [];
+    const mailer = { send: async ({ to, text }: Mail) => void sent.push(`${to} ${text}`) } as unknown as Mailer;
+    const mailing = await openPages({ mailer });
+    try {
+      await look(operator, '/admin/alerts', 'nobody gets any: ');
+      const reader = await mailing.operator();
+      await look(reader, '/admin/alerts?done=tested', 'by mail: ');
+      for (let times = 1; times <= 10; times += 1) {
+        const reply = await reader.submit('/admin/alerts', { change: 'test' });
+        expect([reply.status, reply.headers.location]).to.deep.equal([303, '/admin/alerts?done=tested']);
+        expect(sent.length).to.equal(times);
+      }
+      const late = await reader.submit('/admin/alerts', { change: 'test' });
+      texts.push(`===== an eleventh test: ${late.status}\n${maskVarying(outlinePage(late.text))}`);
+      expect([sent.length, sent[0]?.split(' ')[0]]).to.deep.equal([10, reader.email]);
+    } finally {
+      await mailing.close();
+    }
+    record('alerts');
+  });
+
+  it('of settings are unchanged for somebody who types a wrong password, then too often', async () => {
+    const { submit } = await pages.owner();
+    const fresh = 'another tulip in rain';
+    const send = (language: string) =>
+      submit(
+        `/account/settings?lang=${language}`,
+        { change: 'password', old: 'wrong', password: fresh, again: fresh },
+        { action: '/account/settings' },
+      );
+    const said = async (language: string) => {
+      const { status, text } = await send(language);
+      const [, error = ''] =
+        /id="[^"]*old[^"]*-error"[^>]*>([^<]*)</.exec(text) ?? /class="error"[^>]*>([^<]*)</.exec(text) ?? [];
+      return `${status} ${error.replace(/\d+/, 'N')}`;
+    };
+    const wrong = ['400 The current password is wrong.', '400 Текущий пароль неверен.'];
+    expect([await said('en'), await said('ru')]).to.deep.equal(wrong);
+    let last = '';
+    for (let times = 0; times < 20 && !last.startsWith('429'); times += 1) last = await said('en');
+    expect([last, await said('ru')]).to.deep.equal([
+      '429 Too many attempts. Try again in N s.',
+      '429 Слишком много попыток. Повторите через N с.',
+    ]);
   });
 });

@@ -7,6 +7,7 @@ import { type ConsoleOptions, createConsole } from '../../lib/console/console.ts
 import { consolePlugin } from '../../lib/console/plugin.ts';
 import { createLiveCalls, type LiveCalls } from '../../lib/http/live-calls.ts';
 import { createMemoryQuota, type MemoryQuota } from '../../lib/http/memory-quota.ts';
+import type { Mailer } from '../../lib/users/mail.ts';
 import { type Behaviour, type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
 import { openTestHttp } from '../../testkit/http.ts';
 import { createVisitor, setUpOwner, type Visitor } from '../../testkit/pages.ts';
@@ -28,8 +29,8 @@ export interface Pages {
   close(): Promise<void>;
 }
 
-/** With a payment provider, or without one. */
-export async function openPages({ isPaid = true } = {}): Promise<Pages> {
+/** With a payment provider, or without one; with a mail server if there is a mailer. */
+export async function openPages({ isPaid = true, mailer }: { isPaid?: boolean; mailer?: Mailer } = {}): Promise<Pages> {
   const faults = await openFaultyStore();
   const { store, real } = faults;
   const calls = createLiveCalls();
@@ -39,7 +40,7 @@ export async function openPages({ isPaid = true } = {}): Promise<Pages> {
   const log = pino({ enabled: false });
   const publicUrl = () => 'http://127.0.0.1';
   const fetcher = () => ({ refusalOf: () => undefined }) as unknown as ReturnType<AlertsOptions['fetcher']>;
-  const alerts = createAlerts({ store, log, publicUrl, mailer: undefined, fetcher });
+  const alerts = createAlerts({ store, log, publicUrl, mailer, fetcher });
   const web = createConsole({
     api: {
       store,
@@ -65,7 +66,7 @@ export async function openPages({ isPaid = true } = {}): Promise<Pages> {
       history: async () => [],
       failure: async () => undefined,
     },
-    mailer: undefined,
+    mailer,
     alerts,
     payments: {
       providers: () => (isPaid ? [{ name: 'till', provider, shortfall: 'suspend' }] : []),
