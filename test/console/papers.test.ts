@@ -149,6 +149,27 @@ describe('the pages of papers for companies', () => {
     expect(new Set(all.map(({ number }) => number)).size).to.equal(21);
   });
 
+  it('are ordered only with the details of the company, and canceled by an operator too', async () => {
+    const owner = await pages.owner();
+    await saveSeller(pages.faults.real, SELLER);
+    for (const change of ['invoice', 'act']) {
+      const { status, text } = await owner.post(PAPERS, {
+        ...(await hidden(owner)),
+        change,
+        amount: '1000',
+        month: '2026-01',
+      });
+      expect([status, text.includes('Enter the details of your company first')], change).to.deep.equal([400, true]);
+    }
+    await owner.submit(PAPERS, { ...BUYER_FORM, change: 'details' });
+    const ordered = await owner.submit(PAPERS, { change: 'invoice', amount: '1000' });
+    const path = String(ordered.headers.location).replace('/account/', '/admin/');
+    const canceled = await operator.submit(path, {});
+    expect([canceled.status, canceled.headers.location]).to.deep.equal([303, `${path}?done=canceled`]);
+    expect(await lastDeed()).to.include({ action: 'invoice.cancel', account: owner.account });
+    expect(await read(operator, `${path}?done=canceled&lang=en`)).to.contain('The invoice is canceled.');
+  });
+
   it('issue 40 invoices an hour at most, of which canceled ones took numbers too', async () => {
     const owner = await pages.owner();
     await owner.submit(PAPERS, { ...BUYER_FORM, change: 'details' });
