@@ -54,6 +54,22 @@ describe('a table as CSV', () => {
     });
   }
 
+  it('gives everything else its turn while it is written, however fast its rows come', async () => {
+    let turns = 0;
+    let isWritten = false;
+    const turn = () => {
+      turns += 1;
+      if (!isWritten) setImmediate(turn);
+    };
+    async function* many() {
+      for (let count = 0; count < 20_000; count += 1) yield ['plain', count, { rub: 1n }] as const;
+    }
+    setImmediate(turn);
+    await readCsv('en', many());
+    isWritten = true;
+    expect(turns).to.be.above(2);
+  });
+
   it('aborts when reading its rows fails', async () => {
     async function* broken() {
       yield ['plain', 3, 0];
