@@ -97,74 +97,43 @@ function handleInTurn(paid: PaidRequest, handle: PaidHandler): ReturnType<PaidHa
 
 /** Not an async function: while a stream is open, it would refer to the whole request. */
 function serve(paid: PaidRequest, handle: PaidHandler): Promise<Lifecycle.ReturnValueTypes> {
-  const serving = new Serving(paid);
-  return handle(paid).then(
-    (value) => serving.end(value),
-    (error: unknown) => serving.fail(error),
-  );
+  const { end, fail } = prepareEnd(paid);
+  return handle(paid).then(end, fail);
 }
 
-/** What a call needs at its end. */
-class Serving {
-  readonly #response: ServerResponse;
-  readonly #abandon: symbol;
-  readonly #services: Services;
-  readonly #state: RequestState;
-  readonly #account: string;
-  readonly #headers: PaidRequest['headers'];
-  readonly #call: LiveCall;
-  readonly #reservation: MemoryReservation;
-  readonly #answerMemory: AnswerMemory;
-  readonly #idempotency: IdempotentCall | undefined;
+/** The ends of a call, which keep nothing else of its request. */
+function prepareEnd({ request, h, services, state, holder, headers, ...held }: PaidRequest) {
+  const { res: response } = request.raw;
+  const { abandon } = h;
+  const { account } = holder;
+  const { call, reservation, answerMemory, idempotency } = held;
 
-  constructor({
-    request,
-    h,
-    services,
-    state,
-    holder,
-    headers,
-    call,
-    reservation,
-    answerMemory,
-    idempotency,
-  }: PaidRequest) {
-    this.#response = request.raw.res;
-    this.#abandon = h.abandon;
-    this.#services = services;
-    this.#state = state;
-    this.#account = holder.account;
-    this.#headers = headers;
-    this.#call = call;
-    this.#reservation = reservation;
-    this.#answerMemory = answerMemory;
-    this.#idempotency = idempotency;
-  }
-
-  fail(error: unknown): Lifecycle.ReturnValueTypes {
-    try {
-      return this.#answerFailure(error);
-    } finally {
-      this.end(undefined);
-    }
-  }
-
-  #answerFailure(error: unknown): symbol {
-    if (endUnanswered(this.#response, this.#state, error)) return this.#abandon;
-    if (!(error instanceof Replay)) {
-      throw isFault(error) ? faultWithWallet(error, walletPage(this.#services.publicUrl(), this.#account)) : error;
-    }
-    writeText(this.#response, error.reply, markReplay(this.#headers));
-    return this.#abandon;
-  }
-
-  end<Value>(value: Value): Value {
-    this.#idempotency?.close();
-    this.#reservation.releaseAll();
-    this.#answerMemory.releaseAll();
-    this.#call.close();
+  function end<Value>(value: Value): Value {
+    idempotency?.close();
+    reservation.releaseAll();
+    answerMemory.releaseAll();
+    call.close();
     return value;
   }
+
+  function answerFailure(error: unknown): symbol {
+    if (endUnanswered(response, state, error)) return abandon;
+    if (!(error instanceof Replay)) {
+      throw isFault(error) ? faultWithWallet(error, walletPage(services.publicUrl(), account)) : error;
+    }
+    writeText(response, error.reply, markReplay(headers));
+    return abandon;
+  }
+
+  function fail(error: unknown): symbol {
+    try {
+      return answerFailure(error);
+    } finally {
+      end(undefined);
+    }
+  }
+
+  return { end, fail };
 }
 
 /** Sends the reply of a paid call; with an idempotency key, stores it first. Resolves to the handler's return value. */
