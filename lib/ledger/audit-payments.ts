@@ -5,10 +5,10 @@ import type { Micro } from '../money/money.ts';
 import { getOperationId, PAYMENT_KINDS } from '../money/operations.ts';
 import { refundRequestId } from '../money/payback.ts';
 import {
+  CREDITED_PHASES,
   computeHeldForRefund,
   PAYMENT_PHASES,
   type Payment,
-  type PaymentPhase,
   parseDispute,
   parseRefunds,
   type Refund,
@@ -151,15 +151,6 @@ function heldAmountRules(
   const wanted = expected.reduce((sum, { asked }) => sum + asked, 0n) + held - left;
   return [[out === wanted, `${out} left the wallet instead of ${wanted}`]];
 }
-
-const CREDITED_PHASES: readonly PaymentPhase[] = [
-  'credited',
-  'partly_refunded',
-  'refunded',
-  'disputed',
-  'reversed',
-  'kept',
-];
 
 function checkPaymentSums(payment: Payment, expected: readonly ExpectedEntry[]): string[] {
   const { phase, credited, refunded, shortfall, ref } = payment;

@@ -5,6 +5,7 @@ import {
   computeHeldForRefund,
   DISPUTE_PHASES,
   type Dispute,
+  IN_WALLET_PHASES,
   type Moved,
   type Payment,
   type PaymentPhase,
@@ -18,9 +19,12 @@ import { applyBookedRefund, applyLostDispute, computeBooking, findAbsorbedRefund
 
 export type * from './payment.ts';
 export {
+  CREDITED_PHASES,
   computeHeldForRefund,
   createPayment,
   DISPUTE_PHASES,
+  IN_WALLET_PHASES,
+  OPEN_PHASES,
   PAYMENT_PHASES,
   parseDispute,
   parseRefunds,
@@ -182,11 +186,10 @@ export interface PaymentOutcome {
 
 const WAITING: readonly PaymentPhase[] = ['created', 'pending', 'expired'];
 const UNPAID: readonly PaymentPhase[] = ['canceled', 'failed'];
-const IN_WALLET: readonly PaymentPhase[] = ['credited', 'partly_refunded'];
 
 const ALLOWED: Readonly<Record<PaymentChange['kind'], readonly PaymentPhase[]>> = {
   begin: ['created'],
-  poll: ['created', 'pending', 'succeeded', 'expired', ...IN_WALLET, ...DISPUTE_PHASES],
+  poll: ['created', 'pending', 'succeeded', 'expired', ...IN_WALLET_PHASES, ...DISPUTE_PHASES],
   succeed: WAITING,
   // A provider may have the money of a payment that it, or we, took for ended.
   review: ['succeeded', ...UNPAID],
@@ -194,14 +197,14 @@ const ALLOWED: Readonly<Record<PaymentChange['kind'], readonly PaymentPhase[]>> 
   cancel: WAITING,
   expire: ['pending', 'expired'],
   fail: ['created', 'pending'],
-  ask_refund: IN_WALLET,
-  note_refund: [...IN_WALLET, ...DISPUTE_PHASES],
-  refuse_refund: [...IN_WALLET, ...DISPUTE_PHASES],
-  dispute: IN_WALLET,
+  ask_refund: IN_WALLET_PHASES,
+  note_refund: [...IN_WALLET_PHASES, ...DISPUTE_PHASES],
+  refuse_refund: [...IN_WALLET_PHASES, ...DISPUTE_PHASES],
+  dispute: IN_WALLET_PHASES,
   keep: ['disputed'],
   credit: ['succeeded', 'review'],
   // The provider may refund during and after a dispute.
-  refund: [...IN_WALLET, ...DISPUTE_PHASES],
+  refund: [...IN_WALLET_PHASES, ...DISPUTE_PHASES],
   reverse: ['disputed'],
 };
 

@@ -27,8 +27,17 @@ export const PAYMENT_PHASES = [
 ] as const;
 export type PaymentPhase = (typeof PAYMENT_PHASES)[number];
 
+/** Nobody knows yet whether its money comes. */
+export const OPEN_PHASES: readonly PaymentPhase[] = ['created', 'pending', 'succeeded'];
+
+/** Its money is in the wallet, as far as it was not refunded. */
+export const IN_WALLET_PHASES: readonly PaymentPhase[] = ['credited', 'partly_refunded'];
+
 /** Phases after a dispute was opened: refunds that the provider still makes are booked without changing the phase. */
 export const DISPUTE_PHASES: readonly PaymentPhase[] = ['disputed', 'reversed', 'kept'];
+
+/** It was credited, whatever has happened since. */
+export const CREDITED_PHASES: readonly PaymentPhase[] = [...IN_WALLET_PHASES, 'refunded', ...DISPUTE_PHASES];
 
 /** One order of money in. */
 export interface Payment {

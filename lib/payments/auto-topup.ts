@@ -8,7 +8,7 @@ import { isFault } from '../base/faults.ts';
 import type { TopupBounds } from '../catalog/topup-bounds.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { formatRub, type Micro } from '../money/money.ts';
-import type { Payment } from '../money/payment-rules.ts';
+import { IN_WALLET_PHASES, type Payment } from '../money/payment-rules.ts';
 import type { AutoTopupRow } from '../store/ports/payments.ts';
 import type { User } from '../store/ports/users.ts';
 import type { Store } from '../store/store.ts';
@@ -155,7 +155,7 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
   }
 
   async function resumeAfterPayment(auto: AutoTopupRow, pausedAt: number): Promise<boolean> {
-    const paid = await store.payments.list({ wallet: auto.id, phases: PAID_PHASES, limit: PAID_MAX });
+    const paid = await store.payments.list({ wallet: auto.id, phases: IN_WALLET_PHASES, limit: PAID_MAX });
     for (const payment of paid) {
       // A payment may have changed later for another reason, such as a refund: only a credit after the pause counts.
       if (payment.origin !== 'manual' || payment.changedAt <= pausedAt) continue;
@@ -310,7 +310,5 @@ function toTopupAlert(news: TopupNews, { amount, id: payment }: Payment): AlertC
 
 const LACKS_MONEY_CODES: readonly string[] = ['insufficient_balance', 'never_topped_up'];
 const CHECK_FAILED = 'could not check an automatic top-up';
-/** The phases of a credited payment. */
-const PAID_PHASES = ['credited', 'partly_refunded'] as const;
 /** How many of the newest credited payments are searched for one that ends a pause. */
 const PAID_MAX = 5;

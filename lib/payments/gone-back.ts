@@ -1,11 +1,10 @@
 // Money that has gone back to its payer: a wallet that is low only because of it must not have the card charged again.
 import type { Micro } from '../money/money.ts';
-import { type Payment, parseDispute, parseRefunds } from '../money/payment-rules.ts';
+import { CREDITED_PHASES, type Payment, parseDispute, parseRefunds } from '../money/payment-rules.ts';
 import type { AutoTopupRow, PaymentStore } from '../store/ports/payments.ts';
 
 /** Why an automatic top-up is paused; owners see it. */
 export const GONE_BACK = 'money of a payment was refunded';
-const CREDITED_PHASES = ['credited', 'partly_refunded', 'refunded', 'disputed', 'reversed', 'kept'] as const;
 /** How many of the newest payments are looked at. */
 const PAYMENTS_MAX = 20;
 

@@ -1,5 +1,5 @@
 // Payments of all accounts for an operator, those that need a decision first, also as CSV.
-import { PAYMENT_PHASES, type Payment, type PaymentPhase } from '../../money/payment.ts';
+import { IN_WALLET_PHASES, OPEN_PHASES, PAYMENT_PHASES, type Payment } from '../../money/payment.ts';
 import { formatMoment } from '../../money/period.ts';
 import type { PaymentList } from '../../store/ports/payments.ts';
 import { walkFrom } from '../../store/walks.ts';
@@ -82,14 +82,12 @@ const PER_PAGE = 50;
 const PER_READ = 500;
 const COUNTED_MAX = 100;
 const ID_LENGTH_MAX = 64;
-/** Phases whose outcome is still open. */
-const OPEN: readonly PaymentPhase[] = ['created', 'pending', 'succeeded'];
 export const OPEN_GROUPS = {
   review: { phases: ['review'] },
   disputed: { phases: ['disputed'] },
   /** Those with a refund that the provider has not made; one credited after a review is looked at once more, too. */
-  refunding: { phases: ['credited', 'partly_refunded'], isOpen: true },
-  open: { phases: OPEN },
+  refunding: { phases: IN_WALLET_PHASES, isOpen: true },
+  open: { phases: OPEN_PHASES },
 } as const satisfies Readonly<Record<string, Pick<PaymentList, 'phases' | 'isOpen'>>>;
 
 /** How many payments match, counted up to a hundred. */

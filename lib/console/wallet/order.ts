@@ -1,7 +1,14 @@
 // One payment for its owner: its state and the next step, and a receipt with its ledger entries.
 import { fault } from '../../base/faults.ts';
 import { refundRequestId } from '../../money/payback.ts';
-import { NOT_ACCEPTED, type Payment, type PaymentPhase, parseDispute, parseRefunds } from '../../money/payment.ts';
+import {
+  NOT_ACCEPTED,
+  OPEN_PHASES,
+  type Payment,
+  type PaymentPhase,
+  parseDispute,
+  parseRefunds,
+} from '../../money/payment.ts';
 import { definitionList, message } from '../components.ts';
 import { getSpendable } from '../funds.ts';
 import { type Html, html } from '../html.ts';
@@ -72,7 +79,6 @@ const WORDS = defineWords({
 
 /** Provider look-ups per account and minute; beyond that the page shows what is known. */
 const REFRESH_LIMIT = { name: 'payment-looks', perMinute: 60 };
-const WAITING: readonly PaymentPhase[] = ['created', 'pending', 'succeeded'];
 /** Phases after which the payer may try again. */
 const UNPAID: readonly PaymentPhase[] = ['canceled', 'failed', 'expired'];
 const FAILED: readonly PaymentPhase[] = ['canceled', 'failed', 'rejected', 'expired', 'disputed', 'reversed'];
@@ -108,7 +114,7 @@ export async function orderPage(visit: OwnerVisit): Promise<Answer> {
   const { id, phase, amount, credited, refunded, reason, createdAt, origin } = payment;
   const needsKey = phase === 'credited' && (await services.store.keys.list(account.id)).length === 0;
   const to = (path: string) => linkTo(visit, `/account/wallet${path}`);
-  const isWaiting = WAITING.includes(phase);
+  const isWaiting = OPEN_PHASES.includes(phase);
   const body = html`<section id="payment" aria-live="polite"${isWaiting && html` data-again`}>
 ${message(FAILED.includes(phase) ? 'error' : 'done', html`${meanings[phase]}${phase === 'canceled' && reason !== null && ` ${words.reason(reasonText(language, reason))}`}${reason === NOT_ACCEPTED && ` ${words.why(reasonText(language, reason))}`}`)}
 ${payLink(visit, payment)}
