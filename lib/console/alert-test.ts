@@ -1,7 +1,6 @@
 // Sends a test alert from a page of alerts, at most so many an hour: each makes the service call third parties.
-import { HOUR_MS } from '../base/durations.ts';
 import type { AlertSettings } from '../store/ports/alerts.ts';
-import { countAttempt, withFreeAttempts } from '../users/attempts.ts';
+import { allowAtMost, countAttempt } from '../users/attempts.ts';
 import { audit } from './audit.ts';
 import type { UserVisit } from './visit.ts';
 
@@ -12,11 +11,7 @@ export async function sendTestAlert(visit: UserVisit, settings: AlertSettings): 
   const { services } = visit;
   const { account } = settings;
   if (!(await services.alerts.hasChannels(settings))) return 'nowhere';
-  const name = {
-    name: `alert-tests:${account}`,
-    waitsMs: withFreeAttempts(TESTS_MAX, [HOUR_MS]),
-    windowMs: HOUR_MS,
-  };
+  const name = allowAtMost(`alert-tests:${account}`, TESTS_MAX);
   if ((await countAttempt(services.store.sessions, [name], services.now())) > 0) return 'wait';
   await services.alerts.test(settings);
   await audit(visit, { action: 'alerts.test', target: account });

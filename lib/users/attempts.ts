@@ -1,5 +1,5 @@
 // Limits attempts such as password guesses: each is counted before it is made, and has to wait if there were too many.
-import { HOUR_MS } from '../base/durations.ts';
+import { HOUR_MS, MINUTE_MS } from '../base/durations.ts';
 import { getAttemptWaitMs } from '../store/attempt-wait.ts';
 import type { SessionStore } from '../store/ports/sessions.ts';
 
@@ -11,15 +11,26 @@ export interface CountedName {
   readonly windowMs: number;
 }
 
-/** Puts `free` attempts without a wait before the waits of `later`. */
-export function withFreeAttempts(free: number, later: readonly number[]): readonly number[] {
-  return [...new Array<number>(free).fill(0), ...later];
+/** One second after the last free attempt, then doubling. */
+const GROWING_WAITS_MS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300].map((seconds) => seconds * 1000);
+
+/** So many attempts are free; each after them waits longer, until there was none for a quarter of an hour. */
+export function slowDown(name: string, free: number): CountedName {
+  return { name, waitsMs: [...freeAttempts(free), ...GROWING_WAITS_MS], windowMs: 15 * MINUTE_MS };
+}
+
+/** So many, until there was none for an hour. */
+export function allowAtMost(name: string, most: number): CountedName {
+  return { name, waitsMs: [...freeAttempts(most), HOUR_MS], windowMs: HOUR_MS };
 }
 
 /** So many in each hour of the clock: whoever comes back in the next one does not wait, whatever came before. */
 export function allowHourly(name: string, most: number, now: number): CountedName {
-  const hour = Math.floor(now / HOUR_MS);
-  return { name: `${name}:${hour}`, waitsMs: withFreeAttempts(most, [HOUR_MS]), windowMs: HOUR_MS };
+  return allowAtMost(`${name}:${Math.floor(now / HOUR_MS)}`, most);
+}
+
+function freeAttempts(count: number): readonly number[] {
+  return new Array<number>(count).fill(0);
 }
 
 type AttemptStore = Pick<SessionStore, 'count' | 'uncount' | 'attempts'>;

@@ -3,7 +3,7 @@ import type { Source } from '../base/fair-queue.ts';
 import { toClientNetwork } from '../base/network.ts';
 import type { SessionStore } from '../store/ports/sessions.ts';
 import type { User, UserStore } from '../store/ports/users.ts';
-import { type CountedName, countAttempt, uncountAttempt, withFreeAttempts } from './attempts.ts';
+import { type CountedName, countAttempt, slowDown, uncountAttempt } from './attempts.ts';
 import { createDevices } from './devices.ts';
 import { hashPassword, isOutdatedHash, verifyPassword } from './password.ts';
 import { toStoredEmail } from './people.ts';
@@ -55,15 +55,11 @@ export interface SignIn {
   confirmPassword(user: User, password: string, client: SignInClient): Promise<SignInResult>;
 }
 
-const WINDOW_MS = 15 * 60_000;
-/** One second after the last free attempt, then doubling. */
-const GROWING_WAITS_MS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300].map((seconds) => seconds * 1000);
-
-const MAIL_WAITS_MS = withFreeAttempts(5, GROWING_WAITS_MS);
+const FREE_BY_MAIL = 5;
 /** A device cookie may be stolen, but not by many strangers. */
-const DEVICE_WAITS_MS = withFreeAttempts(10, GROWING_WAITS_MS);
+const FREE_BY_DEVICE = 10;
 /** One network address may be a whole office. */
-const ADDRESS_WAITS_MS = withFreeAttempts(20, GROWING_WAITS_MS);
+const FREE_BY_ADDRESS = 20;
 
 export function createSignIn({ store: { sessions, users }, now = Date.now }: SignInOptions): SignIn {
   const devices = createDevices({ store: { sessions }, now });
@@ -144,17 +140,17 @@ export function createSignIn({ store: { sessions, users }, now = Date.now }: Sig
     user: User | undefined,
   ): Promise<AttemptNames> {
     if (user && client.hasLink) {
-      const own = { name: `link:${user.id}`, waitsMs: MAIL_WAITS_MS, windowMs: WINDOW_MS };
+      const own = slowDown(`link:${user.id}`, FREE_BY_MAIL);
       return { own, shared: [], all: [own], source: { name: user.id, isKnown: true } };
     }
     const device = await devices.find(user, client.device);
     const own = device
-      ? { name: `device:${device.hash}`, waitsMs: DEVICE_WAITS_MS, windowMs: WINDOW_MS }
-      : { name: `mail:${email.slice(0, 254)}`, waitsMs: MAIL_WAITS_MS, windowMs: WINDOW_MS };
+      ? slowDown(`device:${device.hash}`, FREE_BY_DEVICE)
+      : slowDown(`mail:${email.slice(0, 254)}`, FREE_BY_MAIL);
     // The source is the user, because one person may have many devices.
     if (device) return { own, shared: [], all: [own], source: { name: device.user, isKnown: true } };
     const network = toClientNetwork(client.address);
-    const shared = [{ name: `address:${network}`, waitsMs: ADDRESS_WAITS_MS, windowMs: WINDOW_MS }];
+    const shared = [slowDown(`address:${network}`, FREE_BY_ADDRESS)];
     return { own, shared, all: [...shared, own], source: { name: network, isKnown: false } };
   }
 

@@ -1,10 +1,9 @@
 // One-time links: first operator, invitation, forgotten password. Only submitting the form uses up the link.
 import { readInvitation } from '../../accounts/members.ts';
-import { HOUR_MS } from '../../base/durations.ts';
 import { toClientNetwork } from '../../base/network.ts';
 import type { Link, LinkPurpose } from '../../store/ports/sessions.ts';
 import type { User } from '../../store/ports/users.ts';
-import { countAttempt, withFreeAttempts } from '../../users/attempts.ts';
+import { allowAtMost, countAttempt } from '../../users/attempts.ts';
 import { findPasswordProblem, hashPassword } from '../../users/password.ts';
 import { type Enrolment, readEmail } from '../../users/people.ts';
 import { getCodeFactor } from '../../users/sign-in.ts';
@@ -253,11 +252,7 @@ const UNKNOWN_LINKS_MAX = 20;
 
 async function refuseLink(visit: Visit): Promise<Page> {
   const { services, address } = visit;
-  const name = {
-    name: `lost-links:${toClientNetwork(address)}`,
-    waitsMs: withFreeAttempts(UNKNOWN_LINKS_MAX, [HOUR_MS]),
-    windowMs: HOUR_MS,
-  };
+  const name = allowAtMost(`lost-links:${toClientNetwork(address)}`, UNKNOWN_LINKS_MAX);
   const seconds = await countAttempt(services.store.sessions, [name], services.now());
   await recordSignIn(visit, { factor: 'link', result: seconds > 0 ? 'wait' : 'wrong' });
   return noLinkPage(visit);

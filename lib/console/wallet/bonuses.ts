@@ -3,7 +3,7 @@ import { listGrants } from '../../accounts/grants.ts';
 import { readPromoCode, redeemPromo } from '../../accounts/promos.ts';
 import { fault } from '../../base/faults.ts';
 import { toClientNetwork } from '../../base/network.ts';
-import { countAttempt, uncountAttempt, withFreeAttempts } from '../../users/attempts.ts';
+import { countAttempt, slowDown, uncountAttempt } from '../../users/attempts.ts';
 import { audit } from '../audit.ts';
 import { field, form, table } from '../components.ts';
 import type { Form } from '../forms.ts';
@@ -85,18 +85,12 @@ export function grantTable(
   return table(title, [...names, ...sums], rows);
 }
 
-const WINDOW_MS = 15 * 60_000;
-const WAITS_MS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300].map((seconds) => seconds * 1000);
-
 /** Wrong codes make the account and the network wait, so that codes cannot be guessed. */
 export async function redeemByForm(visit: OwnerVisit, sent: Form): Promise<Redirect | { readonly text: string }> {
   const { problems } = WORDS[visit.language];
   const { services, account, address } = visit;
   const { sessions } = services.store;
-  const names = [
-    { name: `promo-address:${toClientNetwork(address)}`, waitsMs: withFreeAttempts(20, WAITS_MS), windowMs: WINDOW_MS },
-    { name: `promo:${account.id}`, waitsMs: withFreeAttempts(5, WAITS_MS), windowMs: WINDOW_MS },
-  ];
+  const names = [slowDown(`promo-address:${toClientNetwork(address)}`, 20), slowDown(`promo:${account.id}`, 5)];
   const seconds = await countAttempt(sessions, names, services.now());
   if (seconds > 0) throw fault('try_later', { retryAfterS: seconds });
   const code = readPromoCode(sent.text('code'));
