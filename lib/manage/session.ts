@@ -1,5 +1,6 @@
 // What an action works with: an open store, the configuration, and who acts.
 
+import type { Accounts } from '../accounts/accounts.ts';
 import { UnknownError } from '../base/operator-error.ts';
 import type { Config } from '../config.ts';
 import type { Account } from '../store/ports/accounts.ts';
@@ -28,10 +29,14 @@ export interface Caller {
   readonly isReal?: boolean;
 }
 
-/** Finds an account by its id, or by its name if that is unique. */
-export async function findAccount({ store, config }: Session, idOrName: string): Promise<Account> {
+export async function openAccounts({ store, config }: Session): Promise<Accounts> {
   const { createAccounts } = await import('../accounts/accounts.ts');
-  return createAccounts({ store, keyPrefix: config.keyPrefix }).find(idOrName);
+  return createAccounts({ store, keyPrefix: config.keyPrefix });
+}
+
+/** Finds an account by its id, or by its name if that is unique. */
+export async function findAccount(session: Session, idOrName: string): Promise<Account> {
+  return (await openAccounts(session)).find(idOrName);
 }
 
 export async function findUser({ store: { users } }: Session, who: string): Promise<User> {

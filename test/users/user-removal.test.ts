@@ -8,12 +8,12 @@ import { makeUser } from '../contract/store/people.ts';
 
 describe('user removal', () => {
   let store: FaultyStore;
-  let departures: UserRemoval;
+  let removal: UserRemoval;
   const NOW = 1_800_000_000_000;
 
   before(async () => {
     store = await openFaultyStore();
-    departures = createUserRemoval({ store: store.store, now: () => NOW });
+    removal = createUserRemoval({ store: store.store, now: () => NOW });
   });
   after(() => store.close());
 
@@ -26,27 +26,27 @@ describe('user removal', () => {
 
   it('suspends and resumes any number of times', async () => {
     const { id } = await somebody();
-    const ends = [await departures.suspend(id), await departures.suspend(id), await statusOf(id)];
+    const ends = [await removal.suspend(id), await removal.suspend(id), await statusOf(id)];
     expect(ends).to.deep.equal(['done', 'done', 'suspended']);
-    expect([await departures.resume(id), await departures.resume(id), await statusOf(id)]).to.deep.equal([
+    expect([await removal.resume(id), await removal.resume(id), await statusOf(id)]).to.deep.equal([
       ...['done', 'done', 'active'],
     ]);
   });
 
   it('removes permanently', async () => {
     const { id, email, createdAt } = await somebody();
-    expect([await departures.remove(id), await departures.remove(id)]).to.deep.equal(['done', 'gone']);
-    expect([await departures.suspend(id), await departures.resume(id)]).to.deep.equal(['gone', 'gone']);
+    expect([await removal.remove(id), await removal.remove(id)]).to.deep.equal(['done', 'gone']);
+    expect([await removal.suspend(id), await removal.resume(id)]).to.deep.equal(['gone', 'gone']);
     expect(await store.real.users.former(id)).to.deep.equal({ id, email, createdAt, removedAt: NOW });
   });
 
   it('keeps the last operator', async () => {
     const { id } = await somebody({ operator: true });
-    expect([await departures.suspend(id), await departures.remove(id)]).to.deep.equal([
+    expect([await removal.suspend(id), await removal.remove(id)]).to.deep.equal([
       ...['last_operator', 'last_operator'],
     ]);
     const other = await somebody({ operator: true });
-    expect([await departures.remove(id), await departures.suspend(other.id)]).to.deep.equal(['done', 'last_operator']);
+    expect([await removal.remove(id), await removal.suspend(other.id)]).to.deep.equal(['done', 'last_operator']);
   });
 
   it('retries if the user changes meanwhile, but not forever', async () => {
@@ -55,13 +55,10 @@ describe('user removal', () => {
       await store.real.users.change({ ...user, language: 'en' });
       return call();
     });
-    expect(await departures.suspend(user.id)).to.equal('done');
+    expect(await removal.suspend(user.id)).to.equal('done');
     expect(await store.real.users.get(user.id)).to.include({ status: 'suspended', language: 'en' });
     for (let times = 0; times < 5; times += 1) store.next('users.remove', async () => 'changed');
-    expect(await rejection(departures.remove(user.id))).to.have.property(
-      'message',
-      `the user ${user.id} keeps changing`,
-    );
+    expect(await rejection(removal.remove(user.id))).to.have.property('message', `the user ${user.id} keeps changing`);
     expect(await statusOf(user.id)).to.equal('suspended');
   });
 
@@ -75,8 +72,8 @@ describe('user removal', () => {
     const mine = await invite(account);
     const others = await invite(other);
     expect([
-      await departures.leaveAccount(user, account, { isForced: true }),
-      await departures.leaveAccount(user, account),
+      await removal.leaveAccount(user, account, { isForced: true }),
+      await removal.leaveAccount(user, account),
     ]).to.deep.equal([...['done', 'none']]);
     const links = [await people.peekLink(mine), await people.peekLink(others)].map((link) => link?.account);
     expect(links).to.deep.equal([undefined, other]);

@@ -67,8 +67,8 @@ async function openPerson(visit: UserVisit): Promise<Page> {
 
 async function setStatus(visit: UserVisit, person: User, sent: Form): Promise<Answer> {
   const change = sent.text('change') === 'suspend' ? 'suspend' : 'resume';
-  const departures = createUserRemoval(visit.services);
-  const outcome = await departures[change](person.id);
+  const removal = createUserRemoval(visit.services);
+  const outcome = await removal[change](person.id);
   if (outcome !== 'done') return refuseOutcome(visit, person, { outcome, sent });
   await audit(visit, { action: `user.${change}`, target: person.id, detail: { email: person.email } });
   return { to: `${linkToPerson(person)}?done=done` };

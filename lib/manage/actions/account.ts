@@ -5,7 +5,7 @@ import { toRub } from '../../money/money.ts';
 import type { Account } from '../../store/ports/accounts.ts';
 import { type Answer, allowanceJson, formatMoney, formatPairs, formatTable, toTime } from '../answer.ts';
 import { recordAction } from '../audited-action.ts';
-import { findAccount, type Session } from '../session.ts';
+import { findAccount, openAccounts, type Session } from '../session.ts';
 import {
   changeRequestLimits,
   describeRequestLimits,
@@ -17,13 +17,13 @@ import {
 export const accountActions = { create, list, show, limit, setPriceList, suspend, resume };
 
 async function create(session: Session, { name }: { name: string }): Promise<Answer> {
-  const { id } = await (await open(session)).create(name);
+  const { id } = await (await openAccounts(session)).create(name);
   const text = `${formatPairs([['account', id]])}\nNext: tollgate wallet topup ${id} 1000 --payment-id <id>`;
   return { json: { account_id: id }, text };
 }
 
 async function list(session: Session): Promise<Answer> {
-  const accounts = await (await open(session)).list();
+  const accounts = await (await openAccounts(session)).list();
   const rows = accounts.map(({ id, status, createdAt, name }) => [id, status, toTime(createdAt), name]);
   return {
     json: { accounts: accounts.map(toJson) },
@@ -37,7 +37,7 @@ async function show(session: Session, account: string): Promise<Answer> {
 
 async function limit(session: Session, id: string, options: RequestLimitOptions): Promise<Answer> {
   if (!hasRequestLimits(options)) throw new InvalidInputError('Give at least one limit; see --help.');
-  const accounts = await open(session);
+  const accounts = await openAccounts(session);
   const { requests } = await accounts.get(id);
   return describe(await accounts.limit(id, changeRequestLimits(requests, options)));
 }
@@ -46,7 +46,7 @@ async function setPriceList(session: Session, id: string, name: string): Promise
   const { NO_PRICE_LIST } = await import('../../catalog/customer-lists.ts');
   const to = name === NO_PRICE_LIST ? undefined : name;
   if (to !== undefined) await requirePriceList(session, to);
-  const accounts = await open(session);
+  const accounts = await openAccounts(session);
   const { priceList: from } = await accounts.get(id);
   const changed = await accounts.setPriceList(id, to);
   const detail = { price_list: to ?? NO_PRICE_LIST, before: from ?? NO_PRICE_LIST };
@@ -66,16 +66,11 @@ async function requirePriceList({ config, store }: Session, name: string): Promi
 }
 
 async function suspend(session: Session, id: string): Promise<Answer> {
-  return describe(await (await open(session)).suspend(id));
+  return describe(await (await openAccounts(session)).suspend(id));
 }
 
 async function resume(session: Session, id: string): Promise<Answer> {
-  return describe(await (await open(session)).resume(id));
-}
-
-async function open({ store, config }: Session) {
-  const { createAccounts } = await import('../../accounts/accounts.ts');
-  return createAccounts({ store, keyPrefix: config.keyPrefix });
+  return describe(await (await openAccounts(session)).resume(id));
 }
 
 function describe(account: Account): Answer {

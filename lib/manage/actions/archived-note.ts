@@ -1,8 +1,8 @@
-// The note below lists of calls that archived calls are not shown.
+// The note below lists of calls: archived calls are not shown.
 import { toTime } from '../answer.ts';
 import type { Session } from '../session.ts';
 
-/** A note below lists of calls: archived calls are not shown. */
+/** Empty if none of the wallet's calls are archived. */
 export async function archivedNote(store: Session['store'], wallet: string): Promise<string> {
   const { findLatestArchiveDate } = await import('../../ledger/archive-find.ts');
   const before = await findLatestArchiveDate(store, wallet);

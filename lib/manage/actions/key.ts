@@ -5,7 +5,7 @@ import { isExpired } from '../../money/key-limits.ts';
 import { type Micro, toRub } from '../../money/money.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
 import { type Answer, formatPairs, formatTable, toTime } from '../answer.ts';
-import { findAccount, type Session } from '../session.ts';
+import { findAccount, openAccounts, type Session } from '../session.ts';
 import { computeSpent, formatLimits, type LimitOptions, limitsJson, readLimitChanges } from './key-limits.ts';
 
 export const keyActions = { issue, limit, rotate, list, revoke };
@@ -18,7 +18,7 @@ async function issue(
   if (limits.reset !== undefined && limits.budget === undefined) {
     throw new InvalidInputError('--reset needs --budget: without it the key may spend everything.');
   }
-  const { id, key } = await (await open(session)).issueKey(account, name, readLimitChanges(limits));
+  const { id, key } = await (await openAccounts(session)).issueKey(account, name, readLimitChanges(limits));
   return { json: { key_id: id, key }, text: formatNewKey({ id, key }) };
 }
 
@@ -32,7 +32,7 @@ function formatNewKey(
 }
 
 async function rotate(session: Session, before: string, { hours }: { hours: number }): Promise<Answer> {
-  const { id, key, endsAt } = await (await open(session)).rotateKey(before, hours);
+  const { id, key, endsAt } = await (await openAccounts(session)).rotateKey(before, hours);
   const end = toTime(endsAt) ?? '';
   return {
     json: { key_id: id, key, replaces: before, ends_at: end },
@@ -45,13 +45,13 @@ async function limit(session: Session, id: string, options: LimitOptions): Promi
   if (options.reset !== undefined && options.budget === undefined) {
     if (key?.limits.budget === null) throw new InvalidInputError('--reset needs --budget: the key has no budget.');
   }
-  const { limits } = await (await open(session)).limitKey(id, readLimitChanges(options, key?.limits));
+  const { limits } = await (await openAccounts(session)).limitKey(id, readLimitChanges(options, key?.limits));
   return { json: { key_id: id, ...limitsJson(limits) }, text: `Limits of key ${id}: ${formatLimits(limits)}.` };
 }
 
 async function list(session: Session, account: string): Promise<Answer> {
   const { id } = await findAccount(session, account);
-  const keys = await (await open(session)).listKeys(id);
+  const keys = await (await openAccounts(session)).listKeys(id);
   const limited = keys.filter(({ limits }) => limits.budget !== null);
   const sums = indexSums(await session.store.ledger.budgets(limited.map(getBudgetKeyId)));
   const spent = new Map(limited.map((key) => [key.id, computeSpent(key, sums.get(getBudgetKeyId(key)))]));
@@ -68,16 +68,11 @@ async function list(session: Session, account: string): Promise<Answer> {
 }
 
 async function revoke(session: Session, id: string): Promise<Answer> {
-  const repeated = (await (await open(session)).revokeKey(id)) === 'exists';
+  const repeated = (await (await openAccounts(session)).revokeKey(id)) === 'exists';
   return {
     json: { key_id: id, status: 'revoked', repeated },
     text: repeated ? `Key ${id} was already revoked.` : `Key ${id} is revoked.`,
   };
-}
-
-async function open({ store, config }: Session) {
-  const { createAccounts } = await import('../../accounts/accounts.ts');
-  return createAccounts({ store, keyPrefix: config.keyPrefix });
 }
 
 function findStatus({ revokedAt, limits }: KeyRow): 'active' | 'expired' | 'revoked' {

@@ -43,14 +43,14 @@ async function resume(session: Session, who: string): Promise<Answer> {
 
 async function changeStatus(session: Session, who: string, change: 'suspend' | 'resume'): Promise<Answer> {
   const user = await findUser(session, who);
-  expectDone(user, await (await openDepartures(session))[change](user.id));
+  expectDone(user, await (await openUserRemoval(session))[change](user.id));
   await recordAction(session, { action: `user.${change}`, target: user.id, detail: { email: user.email } });
   return describe(session, { ...user, status: change === 'suspend' ? 'suspended' : 'active' });
 }
 
 async function remove(session: Session, who: string): Promise<Answer> {
   const user = await findUser(session, who);
-  expectDone(user, await (await openDepartures(session)).remove(user.id));
+  expectDone(user, await (await openUserRemoval(session)).remove(user.id));
   await recordAction(session, { action: 'user.remove', target: user.id, detail: { email: user.email } });
   const { id, email } = user;
   return {
@@ -63,8 +63,8 @@ async function removeOwner(session: Session, idOrName: string, who: string): Pro
   const account = await findAccount(session, idOrName);
   const user = await findUser(session, who);
   const owns = (await listOwners(session.store.users, account.id)).some(({ user: id }) => id === user.id);
-  const departures = await openDepartures(session);
-  if (!owns || (await departures.leaveAccount(user, account.id, { isForced: true })) !== 'done')
+  const removal = await openUserRemoval(session);
+  if (!owns || (await removal.leaveAccount(user, account.id, { isForced: true })) !== 'done')
     throw new UnknownError(`${user.email} is not an owner of the account ${account.id}.`);
   const action = { action: 'owner.remove', target: user.id, account: account.id, detail: { email: user.email } };
   await recordAction(session, action);
@@ -114,9 +114,9 @@ function expectDone({ email }: User, outcome: RemovalOutcome): void {
     throw new OperatorError(`${email} is the last active operator: make another one first.`);
 }
 
-async function openDepartures({ store }: Session): Promise<UserRemoval> {
-  const { createUserRemoval: createDepartures } = await import('../../users/user-removal.ts');
-  return createDepartures({ store });
+async function openUserRemoval({ store }: Session): Promise<UserRemoval> {
+  const { createUserRemoval } = await import('../../users/user-removal.ts');
+  return createUserRemoval({ store });
 }
 
 async function openSessions({ store }: Session) {
