@@ -115,7 +115,7 @@ async function bookClaimed(store: CreditStore, claimed: BankPayment, options: Cr
     await releaseClaim(store, claimed);
     return { status: 'refused', refusal: status };
   }
-  const invoice = claimed.invoice === null ? undefined : await findInvoice(store, claimed.invoice);
+  const invoice = await findClaimedInvoice(store, claimed);
   await options.record(claimed, invoice);
   return { status: 'credited', payment: await finishCredit(store, claimed) };
 }
@@ -128,7 +128,7 @@ async function finishCredit(store: CreditStore, claimed: BankPayment): Promise<B
     if (now.state === 'credited') return now;
     const { account, invoice } = claimed;
     const credited: BankPayment = { ...now, account, invoice, state: 'credited', version: now.version + 1 };
-    const paid = invoice === null ? undefined : await findInvoice(store, invoice);
+    const paid = await findClaimedInvoice(store, claimed);
     const rows = [
       toBankPaymentRow(credited),
       ...(paid && paid.state !== 'paid' ? [toInvoiceRow(markInvoicePaid(paid, now.id))] : []),
@@ -139,15 +139,13 @@ async function finishCredit(store: CreditStore, claimed: BankPayment): Promise<B
 
 /** The payment is open again, and its invoice what it was; somebody else may have done so already. */
 async function releaseClaim(store: CreditStore, claimed: BankPayment): Promise<void> {
-  const invoice = claimed.invoice === null ? undefined : await findInvoice(store, claimed.invoice);
-  const open: BankPayment = {
-    ...claimed,
-    state: 'open',
-    account: null,
-    invoice: null,
-    version: claimed.version + 1,
-  };
+  const invoice = await findClaimedInvoice(store, claimed);
+  const open = { ...claimed, state: 'open', account: null, invoice: null, version: claimed.version + 1 } as const;
   const rows = [toBankPaymentRow(open)];
   if (invoice?.payment === claimed.id) rows.push(toInvoiceRow(unmarkInvoicePaid(invoice)));
   await store.papers.change(rows);
+}
+
+async function findClaimedInvoice(store: CreditStore, { invoice }: BankPayment): Promise<Invoice | undefined> {
+  return invoice === null ? undefined : findInvoice(store, invoice);
 }
