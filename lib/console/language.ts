@@ -1,6 +1,6 @@
 // The languages of the pages: which one a request gets, and how it formats numbers, money and times.
 import { DAY_MS, HOUR_MS } from '../base/durations.ts';
-import { formatRub, type Micro } from '../money/money.ts';
+import { absMicro, formatRub, type Micro } from '../money/money.ts';
 
 export const LANGUAGES = ['en', 'ru'] as const;
 export type Language = (typeof LANGUAGES)[number];
@@ -180,7 +180,7 @@ function countDecimals(micro: Micro): number {
 
 /** From a decimal string: money is never a double. */
 function toDecimal(micro: Micro): Intl.StringNumericLiteral {
-  const digits = `${micro < 0n ? -micro : micro}`.padStart(MICRO_DIGITS + 1, '0');
+  const digits = `${absMicro(micro)}`.padStart(MICRO_DIGITS + 1, '0');
   const text = `${micro < 0n ? '-' : ''}${digits.slice(0, -MICRO_DIGITS)}.${digits.slice(-MICRO_DIGITS)}`;
   return text as Intl.StringNumericLiteral;
 }

@@ -8,24 +8,11 @@ import { createInterface } from 'node:readline';
 import { finished, pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { OperatorError } from '../base/operator-error.ts';
-import type { Entry } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import type { Opening, WholeCall } from '../store/ports/archives.ts';
 import { listAttemptProblems } from './audit-attempts.ts';
 import { checkCharge } from './audit-charge.ts';
-
-export const SUM_COLUMNS = ['avail', 'held', 'charged', 'topped', 'adjusted', 'granted', 'overshoot'] as const;
-export type ColumnSums = Record<(typeof SUM_COLUMNS)[number], Micro>;
-
-export const ZERO_SUMS: ColumnSums = {
-  avail: 0n,
-  held: 0n,
-  charged: 0n,
-  topped: 0n,
-  adjusted: 0n,
-  granted: 0n,
-  overshoot: 0n,
-};
+import { addEntriesAfter, type ColumnSums, SUM_COLUMNS, ZERO_SUMS } from './column-sums.ts';
 
 /** The first line of the file. */
 interface ArchiveHead {
@@ -221,7 +208,7 @@ function createWalletCheck() {
     if (entries.some((entry) => entry.wallet !== wallet)) return `an entry of the call ${id} is not of ${wallet}`;
     addEntriesAfter(open.sums, entries, open.from?.seq ?? 0);
     open.last = Math.max(open.last, ...entries.map(({ seq }) => seq));
-    const [finding] = checkCharge({ id, wallet, charge, entries });
+    const [finding] = checkCharge({ wallet, charge, entries });
     const problem = finding?.problem ?? listAttemptProblems(charge, attempts)[0];
     return problem && `call ${id}: ${problem}`;
   }
@@ -240,15 +227,6 @@ function createWalletCheck() {
   }
 
   return { add };
-}
-
-/** Adds the entries after an opening to the sums. */
-export function addEntriesAfter(sums: ColumnSums, entries: readonly Entry[], opened: number): void {
-  for (const entry of entries) if (entry.seq > opened) addEntry(sums, entry);
-}
-
-export function addEntry(sums: ColumnSums, entry: Entry): void {
-  for (const name of SUM_COLUMNS) sums[name] += entry[name] ?? 0n;
 }
 
 function createTotals() {

@@ -9,18 +9,12 @@ import { getEntryChargeId } from '../money/replay.ts';
 import type { Opening, WholeCall } from '../store/ports/archives.ts';
 import type { JournalPage } from '../store/ports/journal.ts';
 import type { Store } from '../store/store.ts';
-import {
-  type ArchiveLine,
-  addEntriesAfter,
-  addEntry,
-  type ColumnSums,
-  SUM_COLUMNS,
-  ZERO_SUMS,
-} from './archive-file.ts';
+import type { ArchiveLine } from './archive-file.ts';
 import { checkCharges } from './audit.ts';
 import { addToPeriodSums, type PeriodSum } from './audit-budgets.ts';
 import type { ReportProblem } from './audit-rules.ts';
 import { createWalletAudit } from './audit-wallet.ts';
+import { addEntriesAfter, addEntry, type ColumnSums, SUM_COLUMNS, ZERO_SUMS } from './column-sums.ts';
 
 type Parts = Pick<Store, 'journal' | 'ledger' | 'archives' | 'attempts'>;
 
@@ -69,8 +63,8 @@ function groupWholeCalls(page: JournalPage): ReadonlyMap<string, WholeCall> {
 }
 
 function createArchiveWalk(wallet: string, from: Opening | undefined, keptBefore: WholeCall | undefined) {
-  const account = createWalletAudit(wallet, rejectUnbalanced);
-  if (from) account.openAt(from);
+  const audit = createWalletAudit(wallet, rejectUnbalanced);
+  if (from) audit.openAt(from);
   const budgets = new Map<string, PeriodSum>(from?.budgets.map(({ key, ...sum }) => [key, sum]));
   const stays: ColumnSums = { ...ZERO_SUMS };
   let lasting = from?.lasting ?? 0;
@@ -78,7 +72,7 @@ function createArchiveWalk(wallet: string, from: Opening | undefined, keptBefore
   let kept = keptBefore;
 
   function* add(entry: Entry, whole: WholeCall | undefined): Generator<ArchiveLine> {
-    account.add(entry);
+    audit.add(entry);
     addEntry(stays, entry);
     if (CHARGELESS.includes(entry.kind)) lasting += 1;
     if (!whole) return;
@@ -103,7 +97,7 @@ function createArchiveWalk(wallet: string, from: Opening | undefined, keptBefore
     if (calls === 0) return;
     const sums = [...budgets].map(([key, sum]) => ({ key, ...sum })).filter((sum) => !isClosedRun(sum, Date.now()));
     const periods = sums.sort((a, b) => (a.key < b.key ? -1 : 1));
-    const to = { ...account.checkpoint(), lasting, budgets: periods, kept: kept?.charge.id ?? null };
+    const to = { ...audit.checkpoint(), lasting, budgets: periods, kept: kept?.charge.id ?? null };
     yield { stop: { to, calls, stays } };
   }
 

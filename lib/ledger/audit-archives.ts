@@ -1,5 +1,5 @@
 // The audit of archives: the openings of the journals must match the archived calls.
-import type { Micro } from '../money/money.ts';
+import { absMicro, type Micro } from '../money/money.ts';
 import type { Archive } from '../store/ports/archives.ts';
 import type { ReportProblem } from './audit-rules.ts';
 
@@ -23,6 +23,6 @@ export function checkArchives(
     report('archives', `${removed.entries} entries have left, the archives have ${entries}`);
   // A call that changed while it was being archived has stayed in the store, although an archive contains it.
   if (removed.entries !== entries || removed.charged === charged) return;
-  const drift = removed.charged > charged ? removed.charged - charged : charged - removed.charged;
-  report('archives', `what has left had charged ${removed.charged}, the archives have ${charged}`, drift);
+  const text = `what has left had charged ${removed.charged}, the archives have ${charged}`;
+  report('archives', text, absMicro(removed.charged - charged));
 }

@@ -61,19 +61,19 @@ async function checkChangedWallet(
     problems += 1;
     report(...problem);
   };
-  const account = createWalletAudit(id, say, checkpoint);
+  const audit = createWalletAudit(id, say, checkpoint);
   let entries = 0;
   for (let seq = checkpoint?.seq ?? 0; ; ) {
     const page = await store.journal.walletPage(id, seq, ENTRIES_PER_PAGE);
     checkCharges(page, say);
     checkAttemptsOfPage(page, attemptsSince, say);
-    for (const opening of page.openings) account.openAt(opening);
-    for (const entry of page.entries) account.add(entry);
+    for (const opening of page.openings) audit.openAt(opening);
+    for (const entry of page.entries) audit.add(entry);
     await checkPaymentEntries(store, page.entries, say);
     entries += page.entries.length;
     if (!page.next) {
-      account.end(page.wallets[0], page.accounts[0]);
-      return { entries, checkpoint: problems === 0 ? account.checkpoint() : undefined };
+      audit.end(page.wallets[0], page.accounts[0]);
+      return { entries, checkpoint: problems === 0 ? audit.checkpoint() : undefined };
     }
     seq = page.entries.at(-1)?.seq ?? seq;
   }

@@ -2,14 +2,13 @@
 
 import { pluralize } from '../base/pluralize.ts';
 import type { Charge, ChargeKind, Entry } from '../money/decide.ts';
-import type { Micro } from '../money/money.ts';
+import { absMicro, type Micro } from '../money/money.ts';
 import { type EmbeddingPrice, embeddingCost, type TextPrice, TOKEN_RATES, textCost } from '../money/price.ts';
 import { isAmount, readTextPrice } from '../money/stored-price.ts';
 import { readTokens } from '../money/token-usage.ts';
 import { type AuditDifference, decideAgain, isCharge, listDifferences } from './audit-rules.ts';
 
 interface ChargeRows {
-  readonly id: string;
   readonly wallet: string;
   readonly charge: Charge | undefined;
   /** The entries of the charge on this wallet, in any order. */
@@ -29,9 +28,7 @@ export function checkCharge({ wallet, charge, entries }: ChargeRows): readonly C
     sums.charged += entry.charged;
   }
   if (!charge)
-    return [
-      { problem: 'it has entries, but there is no charge', drift: getAbsolute(sums.held) + getAbsolute(sums.charged) },
-    ];
+    return [{ problem: 'it has entries, but there is no charge', drift: absMicro(sums.held) + absMicro(sums.charged) }];
   if (!isCharge(charge)) return [{ problem: 'it is not a valid charge' }];
   const isHeld = charge.state === 'held';
   const money = listDifferences({
@@ -176,8 +173,4 @@ function readObject(text: string): Record<string, unknown> | undefined {
   } catch {
     return undefined;
   }
-}
-
-function getAbsolute(amount: Micro): Micro {
-  return amount < 0n ? -amount : amount;
 }

@@ -136,11 +136,10 @@ async function comparePayment(ledger: Parts['ledger'], payment: Payment): Promis
   return problems;
 }
 
+type Rule = readonly [holds: boolean, problem: string];
+
 /** Together the entries took the refunded amount plus what open requests hold. */
-function heldAmountRules(
-  payment: Payment,
-  expected: readonly ExpectedEntry[],
-): readonly (readonly [boolean, string])[] {
+function checkTakenAmount(payment: Payment, expected: readonly ExpectedEntry[]): Rule {
   const refunds = parseRefunds(payment);
   const held = refunds.reduce((sum, refund) => sum + computeHeldForRefund(refund), 0n);
   // In earlier versions requests held nothing, and a booking took only what the wallet had.
@@ -149,7 +148,7 @@ function heldAmountRules(
   const left = early.reduce((sum, { amount, taken }) => sum + BigInt(amount) - BigInt(taken ?? 0), 0n);
   const out = expected.reduce((sum, { kind, change }) => (kind === 'pay' ? sum : sum - change), 0n);
   const wanted = expected.reduce((sum, { asked }) => sum + asked, 0n) + held - left;
-  return [[out === wanted, `${out} left the wallet instead of ${wanted}`]];
+  return [out === wanted, `${out} left the wallet instead of ${wanted}`];
 }
 
 function checkPaymentSums(payment: Payment, expected: readonly ExpectedEntry[]): string[] {
@@ -158,13 +157,13 @@ function checkPaymentSums(payment: Payment, expected: readonly ExpectedEntry[]):
   const taken = expected.reduce((sum, move) => sum + move.taken, 0n);
   const isLost = expected.some(({ kind }) => kind === 'dispute');
   const isBack = refunded === credited;
-  const rules: readonly (readonly [boolean, string])[] = [
+  const rules: readonly Rule[] = [
     [PAYMENT_PHASES.includes(phase), `it is ${phase}`],
     [credited > 0n === CREDITED_PHASES.includes(phase), `it is ${phase}, and ${credited} are credited`],
     [credited === 0n || ref !== null, 'it is credited, but has no provider id'],
     [refunded === asked, `refunded ${refunded} instead of ${asked}`],
     [shortfall === asked - taken, `shortfall ${shortfall} instead of ${asked - taken}`],
-    ...heldAmountRules(payment, expected),
+    checkTakenAmount(payment, expected),
     [refunded <= credited, `refunded ${refunded} of ${credited} credited`],
     [isLost === (phase === 'reversed'), `it is ${phase}, and its dispute is ${isLost ? '' : 'not '}lost`],
     [phase !== 'credited' || refunded === 0n, `it is ${phase}, and ${refunded} went back`],

@@ -1,7 +1,7 @@
 // The rules of the audit for single rows: a row has the right shape, and deciding its operation again gives the same row.
 import { CHARGE_KINDS, CHARGE_STATES, type Charge, type Entry, type Wallet } from '../money/decide.ts';
 import { computeMark, hasMark, readFlagsFromMark } from '../money/mark.ts';
-import type { Micro } from '../money/money.ts';
+import { absMicro, type Micro } from '../money/money.ts';
 import { ENTRY_KINDS } from '../money/operations.ts';
 import { decideEntryAgain, rebuildOperation } from '../money/replay.ts';
 
@@ -65,7 +65,7 @@ export function listDifferences(
     .filter(([, { found, wanted }]) => found !== wanted)
     .map(([name, { found, wanted }]) => ({
       text: `${name}: ${found} instead of ${wanted}`,
-      drift: found > wanted ? found - wanted : wanted - found,
+      drift: absMicro(found - wanted),
     }));
 }
 

@@ -3,13 +3,14 @@
 import { pluralize } from '../base/pluralize.ts';
 import type { Entry, Wallet } from '../money/decide.ts';
 import { readFlagsFromMark } from '../money/mark.ts';
-import { computeShortfall, type Micro } from '../money/money.ts';
+import { absMicro, computeShortfall, type Micro } from '../money/money.ts';
 import { CHARGELESS } from '../money/operations.ts';
 import type { Opening } from '../store/ports/archives.ts';
 import type { Checkpoint } from '../store/ports/checkpoints.ts';
 import type { AccountAudit } from '../store/ports/journal.ts';
 import { createGrantCheck } from './audit-grants.ts';
 import { decideAgain, isEntry, isWallet, listDifferences, mayLeaveDebt, type ReportProblem } from './audit-rules.ts';
+import { type ColumnSums, SUM_COLUMNS, ZERO_SUMS } from './column-sums.ts';
 
 export interface WalletAudit {
   readonly id: string;
@@ -28,13 +29,7 @@ export interface WalletAudit {
 const WALLET_COLUMNS = ['avail', 'held', 'charged', 'topped', 'adjusted', 'granted'] as const;
 const SPENDING: ReadonlySet<Entry['kind']> = new Set(['reserve', 'charge', 'adjust']);
 
-const ZERO_SUMS = { avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, granted: 0n, overshoot: 0n };
-
 const EMPTY_CHECKPOINT: Omit<Checkpoint, 'wallet'> = { seq: 0, ...ZERO_SUMS };
-
-const SUM_NAMES = [...WALLET_COLUMNS, 'overshoot'] as const;
-
-type WalletSums = Record<(typeof SUM_NAMES)[number], Micro>;
 
 /** With a checkpoint, the entries before it count as read. */
 export function createWalletAudit(id: string, report: ReportProblem, checkpoint?: Checkpoint): WalletAudit {
@@ -44,7 +39,7 @@ export function createWalletAudit(id: string, report: ReportProblem, checkpoint?
     grants: grantsBefore,
     ...before
   } = checkpoint ?? { ...EMPTY_CHECKPOINT, wallet: id };
-  const sums: WalletSums = { ...ZERO_SUMS, ...before };
+  const sums: ColumnSums = { ...ZERO_SUMS, ...before };
   const given = createGrantCheck(grantsBefore);
   const seqs = { count: read, first: read > 0 ? 1 : 0, last: read };
   let chargedBefore = sums.charged;
@@ -66,7 +61,7 @@ export function createWalletAudit(id: string, report: ReportProblem, checkpoint?
     // Entries read before an archive moved the opening still count.
     if (next.seq <= seqs.last) return;
     opening = next;
-    for (const name of SUM_NAMES) sums[name] = next[name] ?? 0n;
+    for (const name of SUM_COLUMNS) sums[name] = next[name] ?? 0n;
     given.openAt(next.grants);
     Object.assign(seqs, { count: next.seq, first: 1, last: next.seq });
     chargedBefore = next.charged;
@@ -191,6 +186,6 @@ function playMoneyAfter(before: boolean | undefined, entry: Entry): boolean | un
   return may ? undefined : before;
 }
 
-function sumAbsolutes({ avail, held, charged }: WalletSums): Micro {
-  return [avail, held, charged].reduce((sum, amount) => sum + (amount < 0n ? -amount : amount), 0n);
+function sumAbsolutes({ avail, held, charged }: ColumnSums): Micro {
+  return [avail, held, charged].reduce((sum, amount) => sum + absMicro(amount), 0n);
 }

@@ -113,21 +113,21 @@ function createAudit() {
     const openings = new Map(page.openings.map((opening) => [opening.wallet, opening]));
     const ids = new Set([...(open ? [open.id] : []), ...entries.keys(), ...wallets.keys(), ...accounts.keys()]);
     for (const id of [...ids].sort(compareIds)) {
-      const account = open?.id === id ? open : createWalletAudit(id, notes.report);
+      const audit = open?.id === id ? open : createWalletAudit(id, notes.report);
       const found = entries.get(id) ?? [];
       const opening = openings.get(id);
-      if (opening) account.openAt(opening);
-      for (const entry of found) account.add(entry);
+      if (opening) audit.openAt(opening);
+      for (const entry of found) audit.add(entry);
       for (const { at } of found) if (at > lastAt) lastAt = at;
       sums.entries += found.length;
-      open = account;
+      open = audit;
       if (page.next?.id === id && page.next.seq !== null) continue;
-      account.end(wallets.get(id), accounts.get(id));
+      audit.end(wallets.get(id), accounts.get(id));
       budgets.end(id, wallets.has(id));
       open = undefined;
       ended.push(id);
-      removed.entries += account.removed().entries;
-      removed.charged += account.removed().charged;
+      removed.entries += audit.removed().entries;
+      removed.charged += audit.removed().charged;
       if (wallets.has(id)) sums.wallets += 1;
     }
     return ended;
@@ -166,12 +166,12 @@ export function checkCharges(page: JournalPage, report: ReportProblem): void {
   const charges = new Map(page.charges.map((charge) => [charge.id, charge]));
   const keys = new Map(page.keys.map((key) => [key.id, key]));
   const keyed = new Set(page.keyed);
-  const groups = groupByCharge([...page.entries, ...page.others]);
+  const groups = Map.groupBy([...page.entries, ...page.others], getEntryChargeId);
   for (const [id, wallet] of new Map(page.entries.flatMap(listChargeAndWallet))) {
     const entries = (groups.get(id) ?? []).filter((entry) => entry.wallet === wallet);
     const charge = charges.get(id);
     const onFinding = ({ problem, drift }: ChargeFinding) => report(wallet, `call ${id}: ${problem}`, drift);
-    for (const finding of checkCharge({ id, wallet, charge, entries })) onFinding(finding);
+    for (const finding of checkCharge({ wallet, charge, entries })) onFinding(finding);
     const problem = charge && checkChargeKey(charge, keys.get(charge.key), keyed);
     if (problem !== undefined) onFinding({ problem });
   }
@@ -193,18 +193,6 @@ function checkChargeKey(
 function listChargeAndWallet(entry: Entry): readonly (readonly [charge: string, wallet: string])[] {
   const id = getEntryChargeId(entry);
   return id === undefined ? [] : [[id, entry.wallet]];
-}
-
-function groupByCharge(entries: readonly Entry[]): Map<string, Entry[]> {
-  const groups = new Map<string, Entry[]>();
-  for (const entry of entries) {
-    const id = getEntryChargeId(entry);
-    if (id === undefined) continue;
-    const group = groups.get(id);
-    if (group) group.push(entry);
-    else groups.set(id, [entry]);
-  }
-  return groups;
 }
 
 async function findUnknownCharges({ journal }: Store, report: ReportProblem): Promise<void> {

@@ -28,7 +28,7 @@ export function toRub(micro: Micro): number {
 /** An exact decimal string in RUB with at least two decimals, for people: `999.50`. */
 export function formatRub(micro: Micro): string {
   const sign = micro < 0n ? '-' : '';
-  const abs = micro < 0n ? -micro : micro;
+  const abs = absMicro(micro);
   const fraction = (abs % MICRO_PER_RUB)
     .toString()
     .padStart(6, '0')
@@ -54,4 +54,8 @@ export function minMicro(first: Micro, ...others: readonly Micro[]): Micro {
 export function maxMicro(first: Micro, ...others: readonly Micro[]): Micro {
   // biome-ignore lint/complexity/useMathMinMax: it takes no bigint
   return others.reduce((most, one) => (one > most ? one : most), first);
+}
+
+export function absMicro(amount: Micro): Micro {
+  return amount < 0n ? -amount : amount;
 }

@@ -26,7 +26,7 @@ function rowsAfter(...kinds: readonly Kind[]): { charge: Charge; entries: readon
 }
 
 const problemsOf = (charge: Charge | undefined, entries: readonly Entry[]) =>
-  checkCharge({ id: 'c', wallet: 'w', charge, entries });
+  checkCharge({ wallet: 'w', charge, entries });
 
 describe('the audit of a charge', () => {
   for (const kinds of [['reserve'], ['reserve', 'settle'], ['reserve', 'release'], ['reserve', 'settle', 'refund']]) {

@@ -45,7 +45,7 @@ function problemsOf(books: Books): readonly string[] {
   const entries = Map.groupBy(books.journal, ({ charge }) => charge);
   const charges = [...books.charges.values()].flatMap((charge) => {
     const { id, wallet } = charge;
-    return checkCharge({ id, wallet, charge, entries: entries.get(id) ?? [] }).map(({ problem }) => problem);
+    return checkCharge({ wallet, charge, entries: entries.get(id) ?? [] }).map(({ problem }) => problem);
   });
   return [...problems, ...again.flatMap((entry) => decideAgain(entry, undefined).problems), ...charges];
 }
