@@ -100,4 +100,69 @@ describe('requests in the chat format', () => {
     ]);
     expect(sent([said, calling])).to.deep.equal([plain, withCall]);
   });
+
+  it('have sampling parameters under the names of the format, and what an answer may be of', () => {
+    const all = { temperature: 0.3, topP: 0.9, topK: 40, seed: 7, presencePenalty: -1, frequencyPenalty: 2 };
+    const call = { model: 'm', messages: [], maxTokens: 9, options: {}, sampling: all, modalities: ['image'] } as const;
+    expect(chatBody(call, base64)).to.deep.equal({
+      ...{ model: 'm', messages: [], stream: true, modalities: ['image'] },
+      ...{ temperature: 0.3, top_p: 0.9, top_k: 40, seed: 7, presence_penalty: -1, frequency_penalty: 2 },
+    });
+  });
+
+  it('have four stop strings at most, and none where an upstream takes none', () => {
+    const call = { model: 'm', messages: [], maxTokens: 9, options: {}, stops: ['a', 'b', 'c', 'd', 'e'] };
+    expect(chatBody(call, base64).stop).to.deep.equal(['a', 'b', 'c', 'd']);
+    expect(chatBody(call, base64, { omitsStops: true })).not.to.have.property('stop');
+  });
+
+  it('have documents of text as text, and others as files with a name', () => {
+    const pdf = { type: 'document', mediaType: 'application/pdf', bytes: Buffer.from('p') } as const;
+    const plain = { type: 'document', mediaType: 'text/markdown', bytes: Buffer.from('Hi') } as const;
+    const file = (filename: string) => ({
+      type: 'file',
+      file: { filename, file_data: 'data:application/pdf;base64,cA==' },
+    });
+    expect(
+      sent([{ role: 'user', content: [pdf, { ...pdf, name: 'a.pdf' }, plain, { ...plain, name: 'a.md' }] }]),
+    ).to.deep.equal([{ role: 'user', content: [file('document.pdf'), file('a.pdf'), text('Hi'), text('a.md\n\nHi')] }]);
+    expect(sent([{ role: 'user', content: [result([pdf])] }])).to.deep.equal([
+      { role: 'tool', tool_call_id: 'a', content: 'The document follows.' },
+      { role: 'user', content: [text('Of the result of a:'), file('document.pdf')] },
+    ]);
+  });
+
+  it('give back the thoughts of the format as one text, and no others', () => {
+    const thought = (said: string, format?: string): Content => ({
+      type: 'reasoning',
+      text: said,
+      ...(format !== undefined && { state: { format, value: '[]' } }),
+    });
+    const content = [thought('One.'), thought(''), thought('Of another.', 'messages'), thought('Two.', 'chat'), CALL];
+    const [answer] = sent([{ role: 'assistant', content }], { needsThoughts: true }) as readonly object[];
+    expect(answer).to.deep.include({ reasoning_content: 'One.\n\nTwo.' });
+  });
+
+  it('give back details as they were, and a bare signature as one', () => {
+    const thought = (value: string, redacted = false): Content => ({
+      type: 'reasoning',
+      text: 'Hm.',
+      ...(redacted && { redacted }),
+      state: { format: 'chat', value },
+    });
+    const given = { type: 'reasoning.summary', summary: 'Hm.', index: 0 };
+    const content = [thought(JSON.stringify([given])), thought('sig'), thought('enc', true), text('Hi')];
+    const [answer] = sent([{ role: 'assistant', content }], { takesDetails: true }) as readonly object[];
+    expect(answer).to.deep.include({
+      reasoning_details: [
+        given,
+        { type: 'reasoning.text', text: 'Hm.', signature: 'sig' },
+        { type: 'reasoning.encrypted', data: 'enc' },
+      ],
+    });
+    const plain = [{ type: 'reasoning', text: 'Hm.' }, text('Hi')] as const;
+    expect(sent([{ role: 'assistant', content: plain }], { takesDetails: true })).to.deep.equal([
+      { role: 'assistant', content: 'Hi' },
+    ]);
+  });
 });

@@ -106,4 +106,41 @@ describe('requests in the contents format', () => {
       },
     ]);
   });
+
+  it('have files by their type, documents of text and names of tools as text', () => {
+    const bytes = Buffer.from('Hi');
+    const content: readonly Content[] = [
+      { type: 'audio', mediaType: 'audio/wav', bytes },
+      { type: 'document', mediaType: 'application/pdf', bytes },
+      { type: 'document', mediaType: 'text/plain', name: 'a.txt', bytes },
+      { type: 'tool-reference', name: 'look' },
+    ];
+    const { contents } = contentsBody({ messages: [{ role: 'user', content }] }, () => 'SGk=');
+    const inline = (mimeType: string) => ({ inlineData: { mimeType, data: 'SGk=' } });
+    expect(contents).to.deep.equal([
+      {
+        role: 'user',
+        parts: [inline('audio/wav'), inline('application/pdf'), { text: 'a.txt\n\nHi' }, { text: 'look' }],
+      },
+    ]);
+  });
+
+  it('give thoughts back as such, but not a signature alone, and none of another format', () => {
+    const thought = (text: string, format: string): Content => ({
+      type: 'reasoning',
+      text,
+      state: { format, value: 's' },
+    });
+    const content = [thought('Hm.', 'contents'), thought('', 'contents'), thought('Oh.', 'messages')];
+    const { contents } = contentsBody({ messages: [{ role: 'assistant', content }] }, () => '');
+    expect(contents).to.deep.equal([
+      {
+        role: 'model',
+        parts: [
+          { text: 'Hm.', thought: true, thoughtSignature: 's' },
+          { text: '', thoughtSignature: 's' },
+        ],
+      },
+    ]);
+  });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Content, TextMessage } from '../../../../lib/upstream/contract/provider.ts';
+import type { Content, TextCall, TextMessage } from '../../../../lib/upstream/contract/provider.ts';
 import { messageBody } from '../../../../lib/upstream/formats/message/request.ts';
 
 const bodyOf = (messages: readonly TextMessage[]) =>
@@ -98,5 +98,110 @@ describe('requests in the message format', () => {
       'tools',
       'tool_choice',
     );
+  });
+
+  it('have one of temperature and top_p, the temperature up to 1, and neither beside thinking', () => {
+    const body = (more: Partial<TextCall>) =>
+      messageBody({ model: 'm', messages: [], maxTokens: 9, options: {}, ...more }, () => '');
+    const rows: readonly (readonly [sampling: TextCall['sampling'], written: object])[] = [
+      [
+        { temperature: 1.5, topP: 0.9, topK: 40, seed: 7 },
+        { temperature: 1, top_k: 40 },
+      ],
+      [
+        { temperature: 0, topP: 0.9 },
+        { temperature: 0, top_k: undefined },
+      ],
+      [
+        { topP: 0.9, topK: 40 },
+        { top_p: 0.9, top_k: 40 },
+      ],
+    ];
+    for (const [sampling, written] of rows) {
+      const plain = { model: 'm', max_tokens: 9, messages: [], stream: true };
+      expect(body({ ...(sampling && { sampling }) })).to.deep.equal({ ...plain, ...written });
+      expect(body({ ...(sampling && { sampling }), reasoning: { mode: 'off' } })).to.deep.equal({
+        ...plain,
+        ...written,
+      });
+      expect(body({ ...(sampling && { sampling }), reasoning: { mode: 'auto' } })).to.deep.equal(plain);
+    }
+  });
+
+  it('have no stop string of spaces alone', () => {
+    const body = (...stops: readonly string[]) =>
+      messageBody({ model: 'm', messages: [], maxTokens: 9, options: {}, stops }, () => '');
+    expect(body('\n', 'END', ' ').stop_sequences).to.deep.equal(['END']);
+    expect(body('\n')).not.to.have.property('stop_sequences');
+  });
+
+  it('have references to tools, and predefined tools with the fields that they came with', () => {
+    const tools = {
+      list: [{ name: 'bash', schema: {}, isPredefined: true, messageFields: { type: 'bash_20250124' } }],
+    };
+    const content: Content[] = [
+      {
+        type: 'tool-result',
+        id: 'a',
+        name: 'find',
+        isError: true,
+        content: [{ type: 'tool-reference', name: 'look' }],
+      },
+    ];
+    const messages = [{ role: 'user', content }] as const;
+    const body = messageBody({ model: 'm', messages, maxTokens: 9, options: {}, tools: tools as never }, () => '');
+    expect(body).to.deep.include({
+      tools: [{ type: 'bash_20250124' }],
+      messages: [
+        {
+          role: 'user',
+          content: [
+            {
+              type: 'tool_result',
+              tool_use_id: 'a',
+              content: [{ type: 'tool_reference', tool_name: 'look' }],
+              is_error: true,
+            },
+          ],
+        },
+      ],
+    });
+  });
+
+  it('have documents of text, of pieces and of bytes, named and citable where they are', () => {
+    const bytes = Buffer.from('Hi');
+    const content: Content[] = [
+      { type: 'document', mediaType: 'text/markdown', bytes, name: 'a.md', citations: true },
+      { type: 'document', mediaType: 'text/plain', bytes, pieces: ['H', 'i'] },
+      { type: 'document', mediaType: 'application/pdf', bytes },
+    ];
+    const { messages } = messageBody(
+      { model: 'm', messages: [{ role: 'user', content }], maxTokens: 9, options: {} },
+      () => 'SGk=',
+    );
+    expect(messages).to.deep.equal([
+      {
+        role: 'user',
+        content: [
+          {
+            type: 'document',
+            source: { type: 'text', media_type: 'text/plain', data: 'Hi' },
+            title: 'a.md',
+            citations: { enabled: true },
+          },
+          {
+            type: 'document',
+            source: {
+              type: 'content',
+              content: [
+                { type: 'text', text: 'H' },
+                { type: 'text', text: 'i' },
+              ],
+            },
+          },
+          { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'SGk=' } },
+        ],
+      },
+    ]);
   });
 });
