@@ -49,6 +49,61 @@ describe('yandex', () => {
     expect(body.messages).to.deep.equal([{ role: 'user', text: 'What?' }]);
   });
 
+  it('sends results in the order of the calls, which nothing else tells', async () => {
+    const call = (id: string, name: string) => ({ type: 'tool-call', id, name, json: '{"at":1}' }) as const;
+    const result = (id: string, name: string, isError: boolean) =>
+      ({ type: 'tool-result', id, name, isError, content: [{ type: 'text', text: id }] }) as const;
+    const messages: TextCall['messages'] = [
+      {
+        role: 'assistant',
+        content: [{ type: 'text', text: 'I look.' }, call('b', 'look'), call('a', 'see'), call('c', 'hear')],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'And?' },
+          ...[result('c', 'hear', false), result('a', 'see', true), result('b', 'look', false)],
+        ],
+      },
+    ];
+    const called = (name: string) => ({ functionCall: { name, arguments: { at: 1 } } });
+    const told = (name: string, content: string) => ({ functionResult: { name, content } });
+    expect((await ask({ messages })).sent.body.messages).to.deep.equal([
+      { role: 'assistant', text: 'I look.' },
+      { role: 'assistant', toolCallList: { toolCalls: ['look', 'see', 'hear'].map(called) } },
+      {
+        role: 'user',
+        toolResultList: { toolResults: [told('look', 'b'), told('see', 'Error: a'), told('hear', 'c')] },
+      },
+      { role: 'user', text: 'And?' },
+    ]);
+  });
+
+  it('sends how tools may be called, how much to reason, and the format', async () => {
+    const tools = { list: [{ name: 'look', schema: {} }] };
+    for (const [choice, toolChoice] of [
+      [undefined, undefined],
+      ['auto', { mode: 'AUTO' }],
+      ['none', { mode: 'NONE' }],
+      ['any', { mode: 'REQUIRED' }],
+      [{ name: 'look' }, { functionName: 'look' }],
+    ] as const) {
+      const { body } = (await ask({ tools: { ...tools, ...(choice && { choice }) } })).sent;
+      expect([body.toolChoice, body.parallelToolCalls]).to.deep.equal([toolChoice, undefined]);
+    }
+    expect((await ask({ tools: { ...tools, single: true } })).sent.body.parallelToolCalls).to.equal(false);
+    for (const [mode, sent] of [
+      ['off', 'DISABLED'],
+      ['auto', 'ENABLED_HIDDEN'],
+    ] as const) {
+      const { completionOptions } = (await ask({ reasoning: { mode } })).sent.body;
+      expect(completionOptions).to.deep.include({ reasoningOptions: { mode: sent } });
+    }
+    expect((await ask({ format: { type: 'json' } })).sent.body.jsonObject).to.equal(true);
+    const format = { type: 'json-schema', schema: { type: 'object' } } as const;
+    expect((await ask({ format })).sent.body.jsonSchema).to.deep.equal({ schema: { type: 'object' } });
+  });
+
   it('sends on what each line adds', async () => {
     const answer = line('Од', 'PARTIAL') + line('Один', 'PARTIAL') + line('Один.', 'FINAL');
     const { parts } = await ask({}, answer);
