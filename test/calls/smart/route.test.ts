@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import type { SmartTier } from '../../../lib/base/smart-tiers.ts';
 import { SIGNAL_NAMES } from '../../../lib/calls/smart/names.ts';
 import { explain, routeSmart, SMART_THRESHOLDS, type SmartRequest } from '../../../lib/calls/smart/route.ts';
-import { itLong } from '../../../testkit/long.ts';
+import { itLong, oneIn } from '../../../testkit/long.ts';
 import { judge } from './judgement.ts';
 import { GUARD, HELD, LATER_HELD, readSet, type SetName, STRANGERS, USED } from './prompts.ts';
 import { changedRoutings } from './routings.ts';
@@ -242,8 +242,8 @@ describe('smart router', () => {
       expect(swaps / total).to.be.at.most(0.005);
     });
 
-    itLong('keep their pinned routing', () => {
-      expect(changedRoutings()).to.deep.equal([]);
+    it('keep their pinned routing', () => {
+      expect(changedRoutings([GUARD, ...oneIn(4, USED)])).to.deep.equal([]);
     });
 
     it('are unique over all sets, and accept neighbouring tiers only', () => {

@@ -22,10 +22,10 @@ export function pinRoutings(): void {
   writeFileSync(FILE, `{\n${lines.join(',\n')}\n}\n`);
 }
 
-/** What is routed otherwise than it was, in words. */
-export function changedRoutings(): string[] {
+/** What of these sets is routed otherwise than it was, in words. */
+export function changedRoutings(sets = SETS): string[] {
   const pinned: Readonly<Record<string, string>> = JSON.parse(readFileSync(FILE, 'utf8'));
-  return SETS.flatMap((name) => {
+  return sets.flatMap((name) => {
     const before = pinned[name]?.split(' ') ?? [];
     const now = routingsOf(name);
     if (before.length !== now.length) return [`${name}: ${now.length} prompts instead of ${before.length}`];

@@ -42,4 +42,29 @@ describe('a citation', () => {
     const { quote: _, ...bare } = { ...whole, url: 'https://a.example' };
     expect(writeCitationBack(bare)).to.equal(undefined);
   });
+
+  it('of a search result is of the page that it names as its source', () => {
+    const found = { type: 'search_result_location', source: 'https://a.example', title: 'A', cited_text: 'a' };
+    expect(readMessageCitation(found)).to.deep.include({ url: 'https://a.example', title: 'A', quote: 'a' });
+    expect(readMessageCitation({ ...found, source: 'shelf 3' })).not.to.have.property('url');
+  });
+
+  it('has null for a title of a document that there is not, and the address for one of a page', () => {
+    const range = { unit: 'characters', start: 0, end: 1 } as const;
+    expect(writeMessageCitation({ document: 2, range })).to.deep.equal({
+      type: 'char_location',
+      cited_text: '',
+      document_index: 2,
+      document_title: null,
+      start_char_index: 0,
+      end_char_index: 1,
+    });
+    expect(writeMessageCitation({ url: 'https://a.example' })).to.deep.equal({
+      type: 'web_search_result_location',
+      cited_text: '',
+      url: 'https://a.example',
+      title: 'https://a.example',
+      encrypted_index: '',
+    });
+  });
 });
