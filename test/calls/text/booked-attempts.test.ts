@@ -117,11 +117,13 @@ describe('attempts of a text call', () => {
     expect(late.attempts[0]).to.include({ firstMs: null, requestId: null });
   });
 
-  it('books a part of an answer as an estimate', async () => {
-    const broken = playing([START, OPEN, delta('Hello, how are you today?')], upstreamFault('network', 'reset'));
-    const cut = await stage.call({ routes: [broken, good] });
-    expect(brief(cut.attempts).map((row) => row.slice(0, 3))).to.deep.equal([['up-0', 'cut', 'estimated']]);
-    expect(cut.attempts[0]?.usage).to.equal(usageJson(5, JSON.parse(cut.charge?.usage ?? '{}').tokens_output));
+  it('books a part of an answer as an estimate, however short', async () => {
+    for (const text of ['a', 'Hello, how are you today?']) {
+      const broken = playing([START, OPEN, delta(text)], upstreamFault('network', 'reset'));
+      const cut = await stage.call({ routes: [broken, good] });
+      expect(brief(cut.attempts).map((row) => row.slice(0, 3))).to.deep.equal([['up-0', 'cut', 'estimated']]);
+      expect(cut.attempts[0]?.usage).to.equal(usageJson(5, JSON.parse(cut.charge?.usage ?? '{}').tokens_output));
+    }
   });
 
   it('books what was asked for a client that left, before and after a fragment', async () => {
