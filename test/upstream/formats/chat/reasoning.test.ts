@@ -74,11 +74,32 @@ describe('reasoning in the chat format', () => {
         [first, [encrypted]],
       ],
       [[...pieces, line({ reasoning_details: [encrypted] }), text('Hi', 'stop')], [[...first, encrypted]]],
+      [
+        [...pieces, text('Hi'), ...pieces, line({}, 'stop')],
+        [first, first],
+      ],
     ] as const) {
       const parts = open().push(lines);
       const found = parts.flatMap((part) => (part.type === 'block-state' ? [part.state] : []));
       expect(found.map(({ format }) => format)).to.deep.equal(states.map(() => 'chat'));
       expect(found.map(({ value }) => JSON.parse(value))).to.deep.equal(states);
+    }
+  });
+
+  it('keeps the details of a whole answer without a reason before its end', () => {
+    const message = { content: 'Hi', reasoning_details: [{ type: 'reasoning.text', text: 'Hm', signature: 'sig' }] };
+    const lines = [
+      `data: ${JSON.stringify({ object: 'chat.completion', choices: [{ message }] })}`,
+      `data: ${JSON.stringify({ object: 'chat.completion', choices: [{ message: { ...message, content: '' } }] })}`,
+    ];
+    for (const whole of lines) {
+      const kinds = open()
+        .push([whole])
+        .map(({ type }) => type);
+      expect(kinds.filter((type) => type === 'block-state' || type === 'finish')).to.deep.equal([
+        'block-state',
+        'finish',
+      ]);
     }
   });
 
