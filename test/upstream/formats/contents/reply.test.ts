@@ -89,7 +89,7 @@ describe('replies in the contents format', () => {
     const out = new Writer();
     out.into(parts);
     const reader = new ContentsReply(kit);
-    for (const chunk of chunks) reader.take(chunk, out);
+    for (const chunk of chunks) if (!out.isDone) reader.take(chunk, out);
     out.close();
     return parts;
   };
@@ -135,6 +135,17 @@ describe('replies in the contents format', () => {
       { type: 'block-delta', index: 0, text: 'Hi' },
       { type: 'finish', reason: 'stop', raw: 'STOP' },
     ]);
+  });
+
+  it('drop another answer behind their end, but not its counts', () => {
+    const first = { responseId: 'a', ...candidate([{ text: 'Hi' }], { finishReason: 'STOP' }) };
+    const image = { inlineData: { mimeType: 'image/png', data: 'QQ==' } };
+    for (const part of [{ text: 'Other' }, { functionCall: { name: 'look' } }, image]) {
+      const counts = { responseId: 'b', usageMetadata: { promptTokenCount: 5 } };
+      const parts = read(first, counts, { responseId: 'b', ...candidate([part]) });
+      expect(parts.filter(({ type }) => type === 'block-start' || type === 'image')).to.have.length(1);
+      expect(parts.filter(({ type }) => type === 'usage')).to.deep.equal([{ type: 'usage', input: 5 }]);
+    }
   });
 
   it('take zeros for no counts', () => {

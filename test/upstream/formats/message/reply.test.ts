@@ -120,6 +120,16 @@ describe('replies in the messages format', () => {
     ).to.deep.equal([]);
   });
 
+  it('count within a delta too, beside it or in it', () => {
+    for (const counted of [
+      { ...delta({ type: 'text_delta', text: 'Hi' }), usage: { output_tokens: 3 } },
+      delta({ type: 'text_delta', text: 'Hi', usage: { output_tokens: 3 } }),
+    ])
+      expect(of(read([start({ type: 'text', text: '' }), counted]), 'usage')).to.deep.equal([
+        { type: 'usage', output: 3 },
+      ]);
+  });
+
   it('count in the last event where an upstream says so, unless the answer is counted already', () => {
     const counts = { at: ['facts', 'count'], names: { input: ['in'], output: ['out'] } };
     const last = { ...STOP, facts: { count: { in: 4, out: 5 } } };

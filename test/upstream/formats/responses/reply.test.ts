@@ -294,6 +294,16 @@ describe('answers in the responses format', () => {
     expect(read([event('in_progress', { response: {} })])).to.deep.equal([]);
   });
 
+  it('take the id of its item for a call that has none of its own', () => {
+    const items = [CALL, CUSTOM].map(({ call_id: _, ...item }, at) =>
+      event('output_item.done', { item, output_index: at }),
+    );
+    const ids = read(items).flatMap((part) =>
+      part.type === 'block-start' && part.block.type === 'tool' ? part.block.id : [],
+    );
+    expect(ids).to.deep.equal(['fc', 'ctc']);
+  });
+
   it('begin a call with its item, before its arguments or its input', () => {
     for (const item of [
       { ...CALL, arguments: '' },
