@@ -110,6 +110,13 @@ describe('requests in the chat format', () => {
     });
   });
 
+  it('name a result by the id that its call has there, in a text as well', () => {
+    const messages = [{ role: 'user', content: [result([IMAGE])] }] as const;
+    const [told, shown] = sent(messages, { needsShortIds: true }) as readonly Record<string, unknown>[];
+    expect(told?.tool_call_id).to.match(/^[a-zA-Z0-9]{9}$/);
+    expect(shown?.content).to.deep.equal([text(`Of the result of ${told?.tool_call_id}:`), SENT]);
+  });
+
   it('have four stop strings at most, and none where an upstream takes none', () => {
     const call = { model: 'm', messages: [], maxTokens: 9, options: {}, stops: ['a', 'b', 'c', 'd', 'e'] };
     expect(chatBody(call, base64).stop).to.deep.equal(['a', 'b', 'c', 'd']);
