@@ -100,7 +100,7 @@ describe('yandex', () => {
       expect(completionOptions).to.deep.include({ reasoningOptions: { mode: sent } });
     }
     expect((await ask({ format: { type: 'json' } })).sent.body.jsonObject).to.equal(true);
-    const format = { type: 'json-schema', schema: { type: 'object' } } as const;
+    const format = { type: 'json-schema', name: 'n', schema: { type: 'object' } } as const;
     expect((await ask({ format })).sent.body.jsonSchema).to.deep.equal({ schema: { type: 'object' } });
   });
 
