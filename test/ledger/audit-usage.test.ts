@@ -10,7 +10,7 @@ import { UNIT_COUNTS } from '../../lib/money/usage-units.ts';
 import type { UsageHour, UsageOf } from '../../lib/store/ports/usage.ts';
 import { NO_USAGE } from '../../lib/store/usage-totals.ts';
 import { type Behaviour, type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
-import { applied, charge, newId, RUB, reserve, settle, topup } from '../contract/store/context.ts';
+import { applied, charge, giveBack, newId, RUB, reserve, settle, topup } from '../contract/store/context.ts';
 import { newJob } from '../contract/store/jobs.ts';
 
 describe('the audit of folded usage', () => {
@@ -99,23 +99,31 @@ describe('the audit of folded usage', () => {
     }
   });
 
-  it('reports a charged sum that is not that of the journal, after its calls are archived, too', async () => {
-    const file = join(dirname(faulty.path), 'calls.gz');
-    const before = Date.now() - 40 * 24 * 3_600_000;
-    const at = before - 1000;
-    wallet = await faulty.wallet(0n);
-    await applied(faulty.real, topup(wallet, 1000n * RUB, { at }));
-    for (const chargeId of [newId('req'), newId('req')]) {
-      await applied(faulty.real, reserve(wallet, { chargeId, at }), settle(wallet, chargeId, { at }));
-    }
-    await foldUsage(faulty.real, wallet);
-    expect(await archiveLedger(faulty.real, { before, file })).to.include({ calls: 1 });
-    expect(await problems()).to.deep.equal([]);
-    const folded = await faulty.real.usage.readAll(wallet);
-    const [first, ...others] = folded.hours as [UsageHour];
-    await faulty.real.usage.put(wallet, { ...folded, hours: [{ ...first, charged: first.charged + RUB }, ...others] });
-    expect((await problems()).join()).to.match(/folded usage: \d+ charged at entry \d+, the journal has \d+/);
-  });
+  for (const isReleased of [false, true]) {
+    const last = isReleased ? ', the last of which cost nothing' : '';
+    it(`reports a charged sum that is not that of the journal, after its calls are archived, too${last}`, async () => {
+      const file = join(dirname(faulty.path), 'calls.gz');
+      const before = Date.now() - 40 * 24 * 3_600_000;
+      const at = before - 1000;
+      wallet = await faulty.wallet(0n);
+      await applied(faulty.real, topup(wallet, 1000n * RUB, { at }));
+      const [one, two, free] = [newId('req'), newId('req'), newId('req')];
+      for (const chargeId of [one, two])
+        await applied(faulty.real, reserve(wallet, { chargeId, at }), settle(wallet, chargeId, { at }));
+      if (isReleased)
+        await applied(faulty.real, reserve(wallet, { chargeId: free, at }), giveBack('release', wallet, free, { at }));
+      await foldUsage(faulty.real, wallet);
+      expect(await archiveLedger(faulty.real, { before, file })).to.include({ calls: isReleased ? 2 : 1 });
+      expect(await problems()).to.deep.equal([]);
+      const folded = await faulty.real.usage.readAll(wallet);
+      const [first, ...others] = folded.hours as [UsageHour];
+      await faulty.real.usage.put(wallet, {
+        ...folded,
+        hours: [{ ...first, charged: first.charged + RUB }, ...others],
+      });
+      expect((await problems()).join()).to.match(/folded usage: \d+ charged at entry \d+, the journal has \d+/);
+    });
+  }
 
   it('reports a running job that the sums do not wait for', async () => {
     const job = await newJob(faulty.real, wallet);

@@ -35,7 +35,13 @@ for (const kind of longer([SQLITE], STORES))
     };
 
     it('is credited where nothing costs money', async () => {
-      expect((await paidIn(false)).phase).to.equal('credited');
+      const played = await paidIn(false);
+      expect(played.phase).to.equal('credited');
+      // The start of a real upstream names its wallet, but none with real money, and none whose test was not paid.
+      const real = { ...played, id: newId('pay'), wallet: 'acc_real', ref: 'real', test: false, state: null };
+      await stage.store.payments.put('payments', [real]);
+      await stage.store.payments.create(newOrder('acc_unpaid', { test: true }));
+      expect(await recordCostlyUpstream(stage.store, 'acme')).to.deep.equal([played.wallet]);
     });
 
     it('goes to review in a store with real models, and cannot be credited there', async () => {

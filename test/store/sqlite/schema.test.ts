@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { OperatorError } from '../../../lib/base/operator-error.ts';
-import { MIGRATIONS, SCHEMA_VERSION } from '../../../lib/store/sqlite/schema.ts';
+import { MIGRATIONS, READABLE_SINCE, SCHEMA_VERSION } from '../../../lib/store/sqlite/schema.ts';
 import { openSqliteStore, type SqliteOptions } from '../../../lib/store/sqlite/store.ts';
 import { fillServiceWeeks } from '../../../lib/store/sqlite/usage-schema.ts';
 import { longer } from '../../../testkit/long.ts';
@@ -33,6 +33,21 @@ describe('sqlite schema', () => {
       .all();
     const texts = rows.map(({ sql }) => String(sql).replaceAll(/\s*\n\s*/g, '\n'));
     expectRecorded(new URL('tables.txt', import.meta.url), texts);
+  });
+
+  it('has all its tables in the oldest file that is read as it is', async () => {
+    const path = folder.file();
+    await folder.open(path);
+    const listTables = (db: DatabaseSync) =>
+      db
+        .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
+        .all();
+    const old = folder.raw(folder.file());
+    for (const step of MIGRATIONS.slice(0, READABLE_SINCE)) {
+      if (typeof step === 'string') old.exec(step);
+      else while (step(old) === true);
+    }
+    expect(listTables(old)).to.deep.equal(listTables(folder.raw(path)));
   });
 
   it('is created if several processes open a new file concurrently', async () => {
