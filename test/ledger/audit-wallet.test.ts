@@ -108,6 +108,15 @@ describe('the audit of a wallet', () => {
       expect([whole.problems, whole.removed]).to.deep.equal([[], { entries: 0, charged: 0n }]);
     });
 
+    it('is ignored if an archive moves it while the entries after it are read', () => {
+      const found: string[] = [];
+      const audit = createWalletAudit('w', (_id, text) => found.push(text));
+      for (const entry of books.journal) audit.add(entry);
+      audit.openAt({ ...opening, avail: 1n });
+      audit.end(wallet, { id: 'w' });
+      expect([found, audit.removed()]).to.deep.equal([[], { entries: 0, charged: 0n }]);
+    });
+
     it('still checks the entries before it that stay, and how many they are', () => {
       expect(problems({ opening, journal: kept().slice(1) })).to.deep.equal([
         '1 entry without a call up to 3 instead of 2',
