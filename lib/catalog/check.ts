@@ -4,7 +4,7 @@ import { serializeCost } from '../money/cost.ts';
 import type { Catalog } from './catalog.ts';
 import type { CatalogLayer } from './layer.ts';
 import { listModels } from './listing.ts';
-import { openLiveCatalog } from './live.ts';
+import { type LiveCatalog, openLiveCatalog } from './live.ts';
 import type { CatalogConfig } from './load.ts';
 import { describeNotice } from './loss.ts';
 import { readCatalogFacts } from './read.ts';
@@ -27,16 +27,19 @@ interface CatalogCheck {
   readonly warnings: readonly string[];
 }
 
-/** Throws an `OperatorError` that lists all mistakes. */
+/** Opens the catalog as a start would, without a log; close it. Throws an `OperatorError` that lists all mistakes. */
+export function openSilently(
+  config: CatalogConfig,
+  layer: CatalogLayer | undefined,
+  onSecrets: (values: readonly string[]) => void = () => undefined,
+): Promise<LiveCatalog> {
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  return openLiveCatalog({ config, sandbox: false, log, onSecrets, layer: fixLayer(layer) });
+}
+
+/** Throws like `openSilently`. */
 export async function checkCatalog(config: CatalogConfig, layer?: CatalogLayer): Promise<CatalogCheck> {
-  const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  const live = await openLiveCatalog({
-    config,
-    sandbox: false,
-    log: silent,
-    onSecrets: () => undefined,
-    layer: fixLayer(layer),
-  });
+  const live = await openSilently(config, layer);
   const { warnings, losses } = live.current();
   const raised = losses.filter(({ outcome }) => outcome === 'raised').map(describeNotice);
   const usable = listModels(live.current()).length;

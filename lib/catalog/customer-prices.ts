@@ -8,7 +8,7 @@ import { type ListModelEntry, type PriceListsEntry, pickWrittenPart } from './cu
 import { type CheckedListPrice, checkListPrice, type LossNotice } from './loss.ts';
 import { type BuiltModel, type Model, type TextModel, withPrice } from './model.ts';
 import { overridePrice } from './override-price.ts';
-import { isTooHigh, type PricesBefore, type StatedPrice, TOO_HIGH } from './pricing.ts';
+import { isTooHigh, type PricesBefore, ROUND_BY_DEFAULT, type StatedPrice, TOO_HIGH } from './pricing.ts';
 
 export interface RepricedModels {
   /** Changes with any price of the list. */
@@ -162,7 +162,6 @@ function warnOfVainPrefixes(
 }
 
 const NO_COST = 'a markup needs costs of its routes, all in the same unit: write "factor", or prices';
-const MARKUP_ROUND = '0.01';
 
 /** A text that says why there is no such price; undefined if there is no cost that a markup could be on. */
 function resolveListPrice(
@@ -171,7 +170,7 @@ function resolveListPrice(
 ): StatedPrice | string | undefined {
   const { markup, factor, round } = entry;
   if (markup !== undefined) {
-    const step = round ?? MARKUP_ROUND;
+    const step = round ?? ROUND_BY_DEFAULT;
     const price = derivePrice(costs, { factor: parseRub(markup) as bigint, step: parseRub(step) as bigint });
     return price && { statement: JSON.stringify([model.type, { markup, round: step }]), price };
   }

@@ -9,6 +9,7 @@ import { setJsonValue } from './edit-json.ts';
 import { readPrice, type TextPriceEntry } from './price.ts';
 import type { ListedPrices, PriceList } from './price-list.ts';
 import type { CatalogFile, ModelEntry, RouteEntry } from './schema.ts';
+import { listValueChanges, type ValueChange } from './value-changes.ts';
 
 /** The lists are in dollars. */
 const LIST_CURRENCY = 'USD';
@@ -157,19 +158,9 @@ function isAboveZero(entry: CostEntry, kind: 'input' | 'output'): boolean {
   return price !== undefined && readPrice(price) > 0n;
 }
 
-/** A price of a change, before and after; undefined where there is none. */
-interface PriceChange {
-  readonly name: string;
-  readonly before: string | undefined;
-  readonly after: string | undefined;
-}
-
 /** The prices that differ. */
-export function listPriceChanges({ before, after }: Pick<CostChange, 'before' | 'after'>): readonly PriceChange[] {
-  const [old, now] = [flatten(before), flatten(after)];
-  const names = [...new Set([...old.keys(), ...now.keys()])];
-  const pairs = names.map((name) => ({ name, before: old.get(name), after: now.get(name) }));
-  return pairs.filter((pair) => pair.before !== pair.after);
+export function listPriceChanges({ before, after }: Pick<CostChange, 'before' | 'after'>): readonly ValueChange[] {
+  return listValueChanges(flatten(before), flatten(after));
 }
 
 function flatten(entry: CostEntry | undefined): ReadonlyMap<string, string> {

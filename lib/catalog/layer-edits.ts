@@ -1,6 +1,7 @@
 // Changes of the part of the catalog from pages, as a value: each returns the next part, the loader checks it.
 import type { SmartTier } from '../base/smart-tiers.ts';
 import type { AddedRoute, OverrideEntry } from './overrides.ts';
+import { listValueChanges, type ValueChange } from './value-changes.ts';
 
 /** A catalog file as it is written: what may be left out is left out. */
 export interface LayerPart {
@@ -186,19 +187,8 @@ function dropEmpty(part: LayerPart): LayerPart {
   return Object.fromEntries(filled);
 }
 
-/** One value that differs; undefined where there is none. */
-export interface LayerChange {
-  /** Such as `models.gpt-x.price.markup`. */
-  readonly name: string;
-  readonly before: string | undefined;
-  readonly after: string | undefined;
-}
-
-export function listLayerChanges(before: LayerPart, after: LayerPart): readonly LayerChange[] {
-  const [old, now] = [flatten(before), flatten(after)];
-  const names = [...new Set([...old.keys(), ...now.keys()])];
-  const pairs = names.map((name) => ({ name, before: old.get(name), after: now.get(name) }));
-  return pairs.filter((pair) => pair.before !== pair.after);
+export function listLayerChanges(before: LayerPart, after: LayerPart): readonly ValueChange[] {
+  return listValueChanges(flatten(before), flatten(after));
 }
 
 /** Models by their ids, and lists of plain values as one. */

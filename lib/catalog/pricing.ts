@@ -18,7 +18,8 @@ export interface MarkupEntry {
 /** The price of a model: written, or derived; what it leaves out is that of the catalog. */
 export type ModelPriceEntry<Written extends PriceEntry = PriceEntry> = Written | MarkupEntry | undefined;
 
-const ROUND = '0.01';
+/** The step of a derived price that names none. */
+export const ROUND_BY_DEFAULT = '0.01';
 const FACTOR_MAX = 1000n * NO_MARKUP;
 
 /** A decimal string above zero that something is multiplied by. */
@@ -72,7 +73,7 @@ export function resolvePrice(
   { costs, pricing }: PriceSources,
 ): StatedPrice | string {
   if (isWritten(entry)) return { statement: JSON.stringify([type, entry]), price: parsePrices(type, entry) };
-  const { markup: factor, round = ROUND } = { ...pricing, ...entry };
+  const { markup: factor, round = ROUND_BY_DEFAULT } = { ...pricing, ...entry };
   if (factor === undefined) return 'price is required: write one, or a "markup" in it or in "pricing"';
   const statement = JSON.stringify([type, { markup: factor, round }]);
   if (costs.length === 0) return 'price: none of its routes has a cost to derive it from: write a price, or a cost';

@@ -2,7 +2,8 @@
 import { hash } from 'node:crypto';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { SaveResult } from '../../catalog/editor.ts';
-import { type LayerChange, type LayerPart, listLayerChanges } from '../../catalog/layer-edits.ts';
+import { type LayerPart, listLayerChanges } from '../../catalog/layer-edits.ts';
+import type { ValueChange } from '../../catalog/value-changes.ts';
 import { foldAway, message, table } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
@@ -95,7 +96,7 @@ export function changesTable({ language }: UserVisit, before: LayerPart, after: 
   const changes = listLayerChanges(before, after);
   if (changes.length === 0) return html`<p>${words.nothing}</p>`;
   const columns = [words.field, words.before, words.after].map((title) => ({ title }));
-  const show = (value: LayerChange['before']) => value ?? words.none;
+  const show = (value: ValueChange['before']) => value ?? words.none;
   const rows = changes.map(({ name, before: old, after: now }) => [html`<code>${name}</code>`, show(old), show(now)]);
   return foldAway(words.changes, table(words.changes, columns, rows), rows.length <= CHANGES_OPEN);
 }
@@ -108,7 +109,7 @@ export function savedChanges({ language, format }: UserVisit, before: LayerPart,
   const words = WORDS[language];
   const changes = listLayerChanges(before, after);
   if (changes.length === 0) return undefined;
-  const show = (value: LayerChange['before']) => value ?? words.none;
+  const show = (value: ValueChange['before']) => value ?? words.none;
   const lines = changes
     .slice(0, SAVED_CHANGES_MAX)
     .map(({ name, before: old, after: now }) => html`<li><code>${name}</code>: ${show(old)} → ${show(now)}</li>`);

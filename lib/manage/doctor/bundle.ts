@@ -4,10 +4,10 @@
 import { arch, availableParallelism, freemem, platform, release, totalmem } from 'node:os';
 import { request } from 'undici';
 import { readVersion } from '../../base/package-version.ts';
+import { openSilently } from '../../catalog/check.ts';
 import { listModels } from '../../catalog/listing.ts';
-import { openLiveCatalog } from '../../catalog/live.ts';
 import { readCatalogFacts } from '../../catalog/read.ts';
-import { fixLayer, readStoredLayer } from '../../catalog/stored-layer.ts';
+import { readStoredLayer } from '../../catalog/stored-layer.ts';
 import { type Config, matchesPattern, VARIABLES } from '../../config.ts';
 import { describeStore } from '../../store/open.ts';
 import { describeError } from './check.ts';
@@ -59,9 +59,7 @@ async function describeCatalog(config: Config, secrets: string[]): Promise<objec
   try {
     const layer = await readStoredLayer(config);
     const { switchedOff } = readCatalogFacts(config, layer);
-    const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-    const onSecrets = (found: readonly string[]) => void secrets.push(...found);
-    const live = await openLiveCatalog({ config, sandbox: false, log, onSecrets, layer: fixLayer(layer) });
+    const live = await openSilently(config, layer, (found) => void secrets.push(...found));
     try {
       const { models, warnings } = live.current();
       const routes = models.map(({ id, type, routes }) => ({ id, type, routes: routes.map(({ key }) => key) }));

@@ -1,8 +1,7 @@
 // Checks an installation from the outside, for `tollgate doctor`: everything is only read, and each finding says what to do.
-import { checkCatalog } from '../../catalog/check.ts';
-import { openLiveCatalog } from '../../catalog/live.ts';
+import { checkCatalog, openSilently } from '../../catalog/check.ts';
 import type { Route } from '../../catalog/model.ts';
-import { fixLayer, readStoredLayer } from '../../catalog/stored-layer.ts';
+import { readStoredLayer } from '../../catalog/stored-layer.ts';
 import type { Config } from '../../config.ts';
 import { describeError, type Finding, failed, ok, warning } from './check.ts';
 import { checkClock, checkDisk, checkSettings } from './machine.ts';
@@ -59,11 +58,8 @@ async function withRoutes(
   config: Config,
   work: (routes: readonly Route[]) => Promise<readonly Finding[]>,
 ): Promise<readonly Finding[]> {
-  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  const layer = fixLayer(await readStoredLayer(config));
-  const live = await openLiveCatalog({ config, sandbox: false, log, onSecrets: () => undefined, layer }).catch(
-    () => undefined,
-  );
+  const layer = await readStoredLayer(config);
+  const live = await openSilently(config, layer).catch(() => undefined);
   if (!live) return [];
   try {
     return await work(live.current().models.flatMap(({ routes }) => routes));
