@@ -56,16 +56,8 @@ export function createHolders(options: HoldersOptions): Holders {
   const unknown = new LRUCache<string, CachedHolder>({ max: UNKNOWN_MAX });
   const pendingReads = new Map<string, PendingRead>();
   const moved = createMovedKeys(store);
-  const {
-    countUse: used,
-    pending,
-    usage,
-    close,
-  } = createKeyUsageCounter({
-    store: store.keys,
-    flushMs,
-    onError: onFlushError,
-  });
+  const counter = createKeyUsageCounter({ store: store.keys, flushMs, onError: onFlushError });
+  const { countUse, pending, usage, close } = counter;
 
   function find(keyText: string): KeyHolder | undefined | Promise<KeyHolder | undefined> {
     if (hasKeyLength(prefix, keyText)) {
@@ -120,5 +112,5 @@ export function createHolders(options: HoldersOptions): Holders {
     into.set(hash, seen);
   }
 
-  return { find, findAgain: ({ hash }) => findHash(hash), countUse: used, pending, usage, close };
+  return { find, findAgain: ({ hash }) => findHash(hash), countUse, pending, usage, close };
 }

@@ -160,7 +160,7 @@ export function createKeyUsageCounter({
     await flush();
   }
 
-  return { countUse: countUse, pending, usage, flush, close };
+  return { countUse, pending, usage, flush, close };
 }
 
 function sumTallies(list: readonly Tally[] = []): number {

@@ -5,7 +5,7 @@ import type { Link, MembershipOffer } from '../store/ports/sessions.ts';
 import type { Membership, MembershipChange, User, UserStore } from '../store/ports/users.ts';
 import { readZone } from './zone.ts';
 
-type Zones = Pick<UserStore, 'listAccountMembers' | 'get'>;
+type MemberStore = Pick<UserStore, 'listAccountMembers' | 'get'>;
 
 /** A membership and its user; undefined if there is none any more. */
 export interface Member {
@@ -14,7 +14,7 @@ export interface Member {
 }
 
 /** The members of an account in order of their emails. */
-export async function listMembers(users: Zones, account: string): Promise<readonly Member[]> {
+export async function listMembers(users: MemberStore, account: string): Promise<readonly Member[]> {
   const memberships = await users.listAccountMembers(account);
   const found = memberships.map(async (member): Promise<Member> => ({ member, user: await users.get(member.user) }));
   return (await Promise.all(found)).sort(({ user: one }, { user: other }) =>
@@ -33,7 +33,7 @@ export function checkOffer({ role, cap }: MembershipOffer): void {
 
 /** Role and cap with the time zone in which the account counts its days. */
 async function addZone(
-  users: Zones,
+  users: MemberStore,
   account: string,
   { role, cap }: MembershipOffer,
 ): Promise<Omit<Membership, 'user'>> {
@@ -42,7 +42,7 @@ async function addZone(
 
 /** What an invitation makes of the user who accepts it; those of earlier versions offer no role. */
 export function readInvitation(
-  users: Zones,
+  users: MemberStore,
   { offer = { role: 'owner' } }: Pick<Link, 'offer'>,
   account: string,
 ): Promise<Omit<Membership, 'user'>> {
@@ -56,7 +56,7 @@ export interface MemberTerms extends MembershipOffer {
 
 /** Changes role and cap; a member who becomes an accountant loses their keys. Throws `OperatorError` like `checkOffer`. */
 export async function setMember(
-  users: Zones & Pick<UserStore, 'setMembership'>,
+  users: MemberStore & Pick<UserStore, 'setMembership'>,
   { account, user, ...offer }: MemberTerms,
   at: number,
 ): Promise<MembershipChange> {

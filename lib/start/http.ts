@@ -2,7 +2,7 @@
 // counts of refused requests.
 
 import { createRefusalCounter, type RefusalCounter } from '../accounts/refusal-counter.ts';
-import { styleAt as apiFaceAt } from '../api/response-styles.ts';
+import { styleAt as apiStyleAt } from '../api/response-styles.ts';
 import type { Throttle } from '../api/throttle.ts';
 import type { Config } from '../config.ts';
 import type { SandboxState } from '../console/fault-words.ts';
@@ -34,7 +34,7 @@ export function openHttp(config: ServerConfig, { sharesPort, headersTimeoutMs, .
     publicUrl: config.publicUrl,
     trustedProxies: config.trustedProxies,
     // Paths of the pages get HTML errors even where there is no page.
-    styleAt: (path) => (isPagePath(path) ? pageStyle : apiFaceAt(path)),
+    styleAt: (path) => (isPagePath(path) ? pageStyle : apiStyleAt(path)),
   });
 }
 
