@@ -281,7 +281,8 @@ async function addAccount(store: Store, accounts: Accounts, options: TestAccount
 
 /** The first top-up has a minimum, and calls need one: what it is more than wanted is taken away. */
 async function giveMoney(store: Store, wallet: string, amount: bigint): Promise<void> {
-  const [id, at] = [`test-${wallet}`, Date.now()];
+  const id = `test-${wallet}`;
+  const at = Date.now();
   const paid = amount > FIRST_TOPUP_MINIMUM ? amount : FIRST_TOPUP_MINIMUM;
   await bookOperation(store, { kind: 'topup', wallet, at, amount: paid, paymentId: id });
   if (paid === amount) return;
@@ -329,7 +330,8 @@ function createRecorder({ ledger }: Store): Recorder {
         const { id } = getRequestState(request);
         const { req, res: response } = request.raw;
         const path = `${request.url.pathname}${request.url.search}`;
-        const [method, chunks] = [request.method.toUpperCase(), recordChunks(req)];
+        const method = request.method.toUpperCase();
+        const chunks = recordChunks(req);
         recorded.set(id, { id, method, path, chunks, response, end: Promise.withResolvers() });
         return h.continue;
       });
@@ -346,8 +348,8 @@ function createRecorder({ ledger }: Store): Recorder {
       await Promise.all(complete.map(({ end }) => end.promise));
       return Promise.all(
         requests.map(async ({ id, method, path, chunks, finished }) => {
-          const [status, model] = [finished?.status, finished?.notes.model];
-          return { id, method, path, body: readBody(chunks), status, model, charge: await readCharge(id) };
+          const call = { status: finished?.status, model: finished?.notes.model, charge: await readCharge(id) };
+          return { id, method, path, body: readBody(chunks), ...call };
         }),
       );
     },

@@ -72,7 +72,8 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
 
   /** Reads nothing afterwards: a read that failed would hide the account, and another one would be made. */
   async function create(text: string): Promise<Pick<Account, 'id' | 'name'>> {
-    const [id, name] = [makeId('acc'), validateName(text)];
+    const id = makeId('acc');
+    const name = validateName(text);
     await accounts.create({ id, name, createdAt: clock() });
     return { id, name };
   }

@@ -119,7 +119,8 @@ function readModels(list: unknown, hosts: readonly string[], refuse: Refuse): Pr
         if (pricing[field] === '-1') return undefined;
         return readAmount(pricing[field], 6, () => refuse(`${model}: pricing.${field} is not a price`));
       };
-      const [input, output] = [read('prompt'), read('completion')];
+      const input = read('prompt');
+      const output = read('completion');
       if (input === undefined || output === undefined) return undefined;
       const audio = omitZero(read('audio'));
       const cacheRead = read('input_cache_read');

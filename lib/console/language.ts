@@ -113,13 +113,13 @@ function createFormat(language: Language, timeZone: string): Format {
   const dates = new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'medium' });
   const times = new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'medium', timeStyle: 'medium' });
   const clocks = new Intl.DateTimeFormat(locale, { timeZone, timeStyle: 'medium' });
-  const [hour, minute] = ['2-digit', '2-digit'] as const;
-  const [day, month] = ['numeric', 'short'] as const;
+  const time = { hour: '2-digit', minute: '2-digit' } as const;
+  const day = { day: 'numeric', month: 'short' } as const;
   const days = new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'short' });
   const years = new Intl.DateTimeFormat(locale, { timeZone, year: 'numeric' });
-  const minutes = new Intl.DateTimeFormat(locale, { timeZone, hour, minute });
-  const moments = new Intl.DateTimeFormat(locale, { timeZone, day, month, hour, minute });
-  const oldMoments = new Intl.DateTimeFormat(locale, { timeZone, year: 'numeric', day, month, hour, minute });
+  const minutes = new Intl.DateTimeFormat(locale, { timeZone, ...time });
+  const moments = new Intl.DateTimeFormat(locale, { timeZone, ...day, ...time });
+  const oldMoments = new Intl.DateTimeFormat(locale, { timeZone, year: 'numeric', ...day, ...time });
   const relative = new Intl.RelativeTimeFormat(locale);
   const plurals = new Intl.PluralRules(locale);
   const point = numbers.formatToParts(0.5).find(({ type }) => type === 'decimal')?.value ?? '.';

@@ -48,8 +48,12 @@ function findInOptions(options: ReadonlyMap<string, string>): Source['findPrice'
     const entries = text ? Object.entries(parseObject(text, `the option ${name}`)) : [];
     return new Map(entries.map(([model, value]) => [model, need(String(value), `the option ${name}: ${model}`)]));
   };
-  const [ratios, completions, calls] = [read('ModelRatio'), read('CompletionRatio'), read('ModelPrice')];
-  const [audios, cacheReads, cacheWrites] = [read('AudioRatio'), read('CacheRatio'), read('CreateCacheRatio')];
+  const ratios = read('ModelRatio');
+  const completions = read('CompletionRatio');
+  const calls = read('ModelPrice');
+  const audios = read('AudioRatio');
+  const cacheReads = read('CacheRatio');
+  const cacheWrites = read('CreateCacheRatio');
   return (model, type) => {
     // Some stores have prices of a model for one type of channel.
     const find = (from: ReadonlyMap<string, Decimal>) => from.get(`${model}(${type})`) ?? from.get(model);

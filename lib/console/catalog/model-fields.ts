@@ -50,7 +50,8 @@ export function costFields({ language, format }: UserVisit, { type, at, cost, se
   );
   const readAbove = (band: number) => readValue(nameFactField('above', at, band), String(known[band]?.above ?? ''));
   const bandFields = (band: number) => {
-    const [name, value] = [nameFactField('above', at, band), readAbove(band)];
+    const name = nameFactField('above', at, band);
+    const value = readAbove(band);
     const costs = [...PRICE_FIELDS.text, ...EXTRA_PRICE_FIELDS];
     const body = html`<p class="hint">${words.bandsHint}</p>
 ${field({ name, label: words.above, value, inputmode: 'numeric', optional: true })}${costs.map((price) => costField(price, { optional: true, band }))}`;

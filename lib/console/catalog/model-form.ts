@@ -176,7 +176,8 @@ function readBands(sent: Form, at: number): readonly PriceBandEntry[] | undefine
   for (let band = 0; band < countBands(sent, at); band += 1) {
     const read = (name: PriceField | 'above') => sent.text(nameFactField(name, at, band)).trim();
     if (names.every((name) => read(name) === '')) continue;
-    const [above, prices] = [readCount(read('above')), readPrices('text', read)];
+    const above = readCount(read('above'));
+    const prices = readPrices('text', read);
     if (above === undefined || !prices || bands.some((other) => other.above === above)) return undefined;
     bands.push({ above, ...(prices as Omit<PriceBandEntry, 'above'>) });
   }

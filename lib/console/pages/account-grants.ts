@@ -143,7 +143,9 @@ export async function giveByForm(visit: UserVisit, { id: wallet }: Account, sent
   const { services, language } = visit;
   const words = WORDS[language];
   const at = services.now();
-  const [amount, reason, last] = [readRub(sent.text('amount'), visit.language), sent.text('reason'), sent.text('last')];
+  const amount = readRub(sent.text('amount'), language);
+  const reason = sent.text('reason');
+  const last = sent.text('last');
   if (amount === undefined) return { text: words.badAmount, field: 'amount' };
   if (!isLine(reason)) return { text: words.badText, field: 'reason' };
   const until = last === '' ? null : await findEnd(visit, wallet, last);
@@ -169,8 +171,9 @@ export async function changeMonthlyByForm(
   const { store } = services;
   const words = WORDS[language];
   const wish = reopenForm(sent, showAllowance(visit, before));
-  const [text, reason] = [wish.text('amount'), wish.text('reason')];
-  const amount = text === '' ? undefined : readRub(text, visit.language);
+  const text = wish.text('amount');
+  const reason = wish.text('reason');
+  const amount = text === '' ? undefined : readRub(text, language);
   if (text !== '' && amount === undefined) return { text: words.badAmount, field: 'amount' };
   if (amount !== undefined && !isLine(reason)) return { text: words.badText, field: 'reason' };
   const allowance = amount === undefined ? undefined : { amount, reason };
@@ -193,7 +196,8 @@ async function findEnd({ services }: UserVisit, account: string, text: string): 
 
 export async function revokeByForm(visit: UserVisit, { id: wallet }: Account, sent: Form): Promise<Given> {
   const { services, language } = visit;
-  const [grantId, reason] = [sent.text('grant'), sent.text('reason')];
+  const grantId = sent.text('grant');
+  const reason = sent.text('reason');
   if (!isLine(reason)) return { text: WORDS[language].badText, field: 'reason' };
   const { status, taken } = await revokeGrant(services.store, { wallet, grantId, reason, at: services.now() });
   if (status !== 'done' && status !== 'exists') return { text: describeRefusal(visit, status) };

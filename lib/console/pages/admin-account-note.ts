@@ -58,7 +58,8 @@ export async function changeNote(visit: UserVisit, { id }: Account, sent: Form):
   const words = WORDS[visit.language];
   const { settings } = visit.services.store;
   const read = (name: string) => sent.text(name).replaceAll('\r\n', '\n');
-  const [note, before] = [read(NAME), read(BEFORE)];
+  const note = read(NAME);
+  const before = read(BEFORE);
   const now = await readNote(settings, id);
   if (note.length > NOTE_LENGTH_MAX) return words.long;
   if (before !== now && note !== now) return words.changed(now);

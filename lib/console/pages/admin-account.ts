@@ -368,7 +368,8 @@ function changes(visit: UserVisit, account: Account, limits: RefusedLimits | und
       confirm: danger ? `${button}? ${words.suspendText}` : undefined,
       fields,
     });
-  const [topup, adjust] = [typedFields(visit, { change: 'topup' }), typedFields(visit, { change: 'adjust' })];
+  const topup = typedFields(visit, { change: 'topup' });
+  const adjust = typedFields(visit, { change: 'adjust' });
   const amount = { label: words.amount, inputmode: 'decimal' } as const;
   const isActive = account.status === 'active';
   const correct = change(

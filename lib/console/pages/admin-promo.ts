@@ -140,11 +140,9 @@ async function createByForm(visit: UserVisit, sent: Form): Promise<Answer | Wron
   // The form's own code, so that a double submission makes one.
   const code = readPromoCode(sent.text('promo') || sent.text('made'));
   if (code === undefined) return { problem: 'code', field: 'promo' };
-  const [amount, uses, reason] = [
-    readRub(sent.text('amount'), visit.language),
-    readCount(sent.text('uses')),
-    sent.text('reason'),
-  ];
+  const amount = readRub(sent.text('amount'), visit.language);
+  const uses = readCount(sent.text('uses'));
+  const reason = sent.text('reason');
   if (amount === undefined) return { problem: 'amount', field: 'amount' };
   const days = sent.text('days') === '' ? null : readCount(sent.text('days'));
   if (uses === undefined) return { problem: 'count', field: 'uses' };

@@ -156,7 +156,8 @@ function usageRows(visit: OwnerVisit, wallet: Wallet | undefined, used: RecentUs
   const { days, slots } = used;
   /** Leads to what it was spent on. */
   const chargedOn = (at: number) => {
-    const [day, sum] = [slots.at(at)?.day, days.at(at)?.charged ?? 0n];
+    const day = slots.at(at)?.day;
+    const sum = days.at(at)?.charged ?? 0n;
     const text = format.rub(sum);
     return sum === 0n
       ? text
