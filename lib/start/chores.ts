@@ -9,7 +9,7 @@ import { auditLedger } from '../ledger/last-audit.ts';
 import { createUsageChore, type UsageChore } from '../ledger/usage-chore.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { RUN_MS } from '../money/budget.ts';
-import { createCleaner } from '../store/cleaner.ts';
+import { type CleanerOptions, createCleaner } from '../store/cleaner.ts';
 import type { Store } from '../store/store.ts';
 
 const AUDIT_EVERY_MS = HOUR_MS;
@@ -29,21 +29,15 @@ interface ChoreParts {
 }
 
 export function createChores({ store, log, metrics, more }: ChoreParts): Chore {
-  const onError = (err: unknown) => log.warn({ err }, 'could not remove expired media');
-  const mediaCleaner = createCleaner({ expiring: store.media, onError, onRemoved: metrics?.media.onRemoved });
-  const onKeysError = (err: unknown) => log.warn({ err }, 'could not remove expired idempotency keys');
-  const idempotencyCleaner = createCleaner({ expiring: store.idempotency, onError: onKeysError });
+  const clean = (what: string, expiring: CleanerOptions['expiring'], onRemoved?: CleanerOptions['onRemoved']) =>
+    createCleaner({ expiring, onError: (err) => log.warn({ err }, `could not remove ${what}`), onRemoved });
   const runs = { clean: (now: number, limit: number) => store.ledger.removeRuns(now - 2 * RUN_MS, limit) };
-  const onRunsError = (err: unknown) => log.warn({ err }, 'could not remove the budgets of earlier runs');
-  const onRefusalsError = (err: unknown) => log.warn({ err }, 'could not remove the counts of refused requests');
-  const onRepliesError = (err: unknown) => log.warn({ err }, 'could not remove expired replies of the management API');
-  const replyCleaner = createCleaner({ expiring: store.management, onError: onRepliesError });
   const cleaners = [
-    mediaCleaner,
-    idempotencyCleaner,
-    replyCleaner,
-    createCleaner({ expiring: runs, onError: onRunsError }),
-    createCleaner({ expiring: store.refusals, onError: onRefusalsError }),
+    clean('expired media', store.media, metrics?.media.onRemoved),
+    clean('expired idempotency keys', store.idempotency),
+    clean('expired replies of the management API', store.management),
+    clean('the budgets of earlier runs', runs),
+    clean('the counts of refused requests', store.refusals),
   ];
   const onGrantsError = (err: unknown, wallet?: string) =>
     log.warn({ err, wallet }, 'could not end grants or give those of the month');
