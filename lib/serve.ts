@@ -1,5 +1,6 @@
 // The service as a process: reads the environment, composes, listens, and drains on SIGTERM.
 
+import { joinLines } from './base/one-line.ts';
 import { OperatorError } from './base/operator-error.ts';
 import { pluralize } from './base/pluralize.ts';
 import { type Config, findMisspellings, readConfig } from './config.ts';
@@ -202,7 +203,7 @@ function stopOnce(served: Pick<Served, 'stop'>, log: Log): (signal: string, code
 
 /** One line for an operator's mistake, a stack for a bug. */
 function describeFailure(error: unknown): string {
-  if (error instanceof OperatorError) return error.message.replace(/\s*\n\s*/g, ' ');
+  if (error instanceof OperatorError) return joinLines(error.message);
   if (error instanceof StoreError) return `The database does not answer: ${error.message}`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

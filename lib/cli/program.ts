@@ -1,5 +1,6 @@
 // Assembles the commands, runs one, and turns any failure into one line and an exit code.
 import { Command, CommanderError } from 'commander';
+import { joinLines } from '../base/one-line.ts';
 import { InvalidInputError } from '../base/operator-error.ts';
 import { readVersion } from '../base/package-version.ts';
 import { addAccountCommands } from './account.ts';
@@ -110,7 +111,7 @@ function describe(thrown: unknown, argv: readonly string[]): string {
     return `which command? "tollgate ${group === undefined ? '' : `${group} `}--help" lists them.`;
   }
   const { name, message } = thrown instanceof Error ? thrown : new Error(String(thrown));
-  const line = message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
+  const line = joinLines(message.replace(/^error: /, ''));
   if (thrown instanceof CommanderError && MISUSES.has(thrown.code))
     return `${line.replace(/\.$/, '')}. Type: ${describeUsage(argv)}`;
   if (thrown instanceof CommanderError && thrown.code === 'commander.unknownCommand') {

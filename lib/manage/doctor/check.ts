@@ -1,4 +1,5 @@
 // What a check of an installation says.
+import { joinLines } from '../../base/one-line.ts';
 
 export interface Finding {
   /** What was looked at: `disk`, `upstream main`. */
@@ -29,5 +30,5 @@ export const failed = (name: string, detail: string, advice: string): Finding =>
 /** One line, whatever was thrown. */
 export function describeError(error: unknown): string {
   const { message, code } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
-  return (message || code || String(error)).replace(/\s*\n\s*/g, ' ');
+  return joinLines(message || code || String(error));
 }

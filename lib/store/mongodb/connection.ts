@@ -1,5 +1,6 @@
 // Connects to a MongoDB URL; refuses a server that cannot hold a ledger, with one plain line.
 import { type Db, type Document, MongoClient, type MongoClientOptions, MongoServerError, ReadConcern } from 'mongodb';
+import { joinLines } from '../../base/one-line.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { ATTEMPT_MS, delay, withDeadline } from './call.ts';
 import { type ServerClock, watchClock } from './clock.ts';
@@ -60,7 +61,7 @@ function createClient(url: string, options = OPTIONS): MongoClient {
 
 /** The message of the driver, unless it contains a possibly secret part of the URL. */
 function describeUrlError(error: unknown, url: string): string {
-  const message = (error instanceof Error ? error.message : '').replace(/\s*\n\s*/g, ' ').replace(/\.$/, '');
+  const message = joinLines(error instanceof Error ? error.message : '').replace(/\.$/, '');
   const secrets = /\/\/(.*)@/.exec(url)?.[1]?.split(':') ?? [];
   return message === '' || secrets.some((secret) => secret !== '' && message.includes(secret)) ? '' : `: ${message}`;
 }
