@@ -74,9 +74,12 @@ function refuseLoneRound(schema: Joi.ObjectSchema): Joi.ObjectSchema {
 }
 
 /** A name is a word on the command line and in URLs. */
-const listName = Joi.string()
-  .pattern(/^[a-z0-9][a-z0-9._-]{0,39}$/)
-  .invalid(NO_PRICE_LIST);
+const LIST_NAME = /^[a-z0-9][a-z0-9._-]{0,39}$/;
+const listName = Joi.string().pattern(LIST_NAME).invalid(NO_PRICE_LIST);
+
+export function isListName(name: string): boolean {
+  return LIST_NAME.test(name) && name !== NO_PRICE_LIST;
+}
 
 export const priceListsEntry = Joi.object().pattern(listName, list);
 

@@ -1,5 +1,6 @@
 // The channels, models and groups of another gateway as a catalog: upstreams, models with routes and prices, price lists.
 import { readFileSync } from 'node:fs';
+import { isListName } from '../catalog/customer-lists.ts';
 import { formatRub, type Micro } from '../money/money.ts';
 import { type Decimal, dollarsToMicro, formatDecimal, multiply, priceUnits } from './amounts.ts';
 import type { LeftOut, Program, Source, SourceChannel, SourcePrice } from './source.ts';
@@ -212,8 +213,6 @@ function formatPrices(prices: Readonly<Record<string, Micro | undefined>>): obje
   return Object.fromEntries(stated.map(([name, amount]) => [name, formatRub(amount)]));
 }
 
-const LIST_NAME = /^[a-z0-9][a-z0-9._-]{0,39}$/;
-const NO_LIST = 'none';
 const FACTOR_MAX = 1000n;
 
 /** Groups whose prices are those of the models need no list. */
@@ -232,7 +231,7 @@ function buildPriceLists(groups: Source['groups']) {
       .toLowerCase()
       .replace(/[^a-z0-9._-]+/g, '-')
       .slice(0, 36);
-    const isFree = LIST_NAME.test(slug) && slug !== NO_LIST && !Object.hasOwn(priceLists, slug);
+    const isFree = isListName(slug) && !Object.hasOwn(priceLists, slug);
     const name = isFree ? slug : makeListName(priceLists, lists.size + 1);
     lists.set(group, name);
     priceLists[name] = { factor };
