@@ -23,6 +23,7 @@ const FAILED = encodeAwsEvents([{ exception: 'throttlingException', data: { mess
 const CASES: readonly (readonly [name: FramingName, what: string, body: string | Buffer, frames: readonly Frame[]])[] =
   [
     ['events', 'data, names and comments', ': hi\nevent: a\ndata: 1\n\ndata:2\n\n', frame(['1', 'a'], ['2', ''])],
+    ['events', 'the last of two names', 'event: a\nevent: b\ndata: 1\n\n', frame(['1', 'b'])],
     ['events', 'data in several lines', 'data: {"a":\ndata: 1}\nid: 7\n\n', frame(['{"a":\n1}', ''])],
     ['events', 'other line ends', 'data: 1\r\n\r\ndata: 2\r\rdata: 3\r\n\r\n', frame(['1', ''], ['2', ''], ['3', ''])],
     ['events', 'a last one without its blank line', 'data: 1\n\ndata: 2', frame(['1', ''], ['2', ''])],

@@ -127,6 +127,7 @@ describe('an answer without a named framing', () => {
       'NaN, "Infinity',
       's',
     ],
+    ['one such number alone', 'data: {"text":"a","x":-Infinity}\n\ndata: {"text":"b","x":NaN}\n\n', 'ab'],
     ['what is no object', `data: 7\n\ndata: null\n\ndata: "x"\n\n${data({ text: 'a' })}`, 'a'],
     ['a cut last event', `${data({ text: 'a' })}data: {"te`, 'a'],
     ['words between the events', `${data({ text: 'a' })}hello\n${data({ text: 'b' })}`, 'ab'],

@@ -37,6 +37,7 @@ describe('templates of an input', () => {
     const template = { size: '{size}', aspect: '{aspect}', shape: '{shape}' };
     const sizeMap = { '1792x1024': 'wide', '16:9': 'landscape' };
     expect(fill(template, { size }, sizeMap)).to.deep.equal({ size: 'wide', shape: 'wide' });
+    expect(fill({ shape: '{shape}' }, { size, aspect: '16:9' }, sizeMap)).to.deep.equal({ shape: 'wide' });
     expect(fill(template, { aspect: '16:9' }, sizeMap)).to.deep.equal({ aspect: 'landscape', shape: 'landscape' });
     expect(fill(template, { aspect: '4:3' }, sizeMap)).to.deep.equal({ aspect: '4:3', shape: '4:3' });
   });

@@ -1,6 +1,6 @@
 // The tools of a responses request as functions, and those that items tell anew.
 import { expect } from 'chai';
-import { readResponsesTools } from '../../../../lib/api/dialects/responses/tools.ts';
+import { describeFoundTools, readResponsesTools } from '../../../../lib/api/dialects/responses/tools.ts';
 
 const made = (name: string, more: object = {}) => ({ type: 'function', name, ...more });
 const custom = (name: string) => ({ type: 'custom', name });
@@ -51,5 +51,38 @@ describe('tools of a responses request', () => {
   it('name the first that would run at a vendor where a call is required', () => {
     const tools = [{ type: 'web_search' }, { type: 'file_search' }];
     expect(() => readResponsesTools({ tools, tool_choice: 'required' })).to.throw(/web_search/);
+  });
+
+  it('are demanded by a type and a name, or allowed as a list', () => {
+    const tools = [made('a'), custom('b')];
+    const choose = (choice: unknown) => readResponsesTools({ tools, tool_choice: choice }).tools;
+    for (const type of ['function', 'custom']) expect(choose({ type, name: 'a' })?.choice).to.deep.equal({ name: 'a' });
+    const wrong: readonly (readonly [choice: object, field: string, hint: string])[] = [
+      [{ name: 'a' }, 'tool_choice.type', 'must be a string'],
+      [{ type: 'file_search' }, 'tool_choice.type', 'demands a call, but'],
+      [{ type: 'function' }, 'tool_choice.name', 'must be'],
+      [{ type: 'allowed_tools', tools }, 'tool_choice.mode', 'must be auto or required'],
+      [{ type: 'allowed_tools', mode: 'auto' }, 'tool_choice.tools', 'must be a list, not empty'],
+      [{ type: 'allowed_tools', mode: 'auto', tools: [] }, 'tool_choice.tools', 'must be a list, not empty'],
+      [{ type: 'allowed_tools', mode: 'auto', tools: [{ type: 'custom' }] }, 'tool_choice.tools[0].name', 'must be'],
+    ];
+    for (const [choice, field, hint] of wrong) expect(() => choose(choice), field).to.throw(`\`${field}\`: ${hint}`);
+  });
+});
+
+describe('tools that a search has found', () => {
+  it('are told by name, within their namespaces, with what they are for', () => {
+    const found = [
+      made('a', { description: 'Adds.' }),
+      within(made('b', { description: '' }), { type: 'function' }),
+      5,
+    ];
+    expect(describeFoundTools(found)).to.equal('a: Adds.\nfiles__b');
+  });
+
+  it('may be none', () => {
+    for (const none of [[], undefined, 'a', [{ type: 'namespace', name: 'files' }]]) {
+      expect(describeFoundTools(none)).to.equal('No tools were found.');
+    }
   });
 });
