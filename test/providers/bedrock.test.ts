@@ -134,6 +134,20 @@ describe('bedrock', () => {
     expect(HI.content).to.deep.equal([text('Hi')]);
   });
 
+  it('says of each result whether its tool failed', () => {
+    const result = { type: 'tool-result', name: 'look', content: [text('No.')] } as const;
+    const results = said('user', { ...result, id: 'a', isError: true }, { ...result, id: 'b', isError: false });
+    const asks = said('assistant', ...called('a').content, ...called('b').content);
+    const content = [{ text: 'No.' }];
+    expect(asked({ messages: [HI, asks, results] }).messages.at(-1)).to.deep.equal({
+      role: 'user',
+      content: [
+        { toolResult: { toolUseId: 'a', content, status: 'error' } },
+        { toolResult: { toolUseId: 'b', content, status: 'success' } },
+      ],
+    });
+  });
+
   it('has a user begin a conversation that the assistant began', () => {
     const messages = [said('assistant', text('How can I help?')), HI];
     expect(asked({ messages }).messages).to.deep.equal([

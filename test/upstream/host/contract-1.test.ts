@@ -18,6 +18,7 @@ const content: readonly Content[] = [
   { ...text, cache },
   { type: 'tool-call', id: 'a', name: 'look', json: '{}', state: { format: 'plugin', value: 'mine' }, cache },
   { type: 'tool-call', id: 'b', name: 'look', json: '{}', state: { format: 'messages', value: 'theirs' } },
+  { type: 'tool-call', id: 'c', name: 'look', json: '{}', state: { format: 'contents', value: 'signed' } },
 ];
 const results: readonly Content[] = [
   { type: 'document', mediaType: 'application/pdf', bytes },
@@ -27,7 +28,11 @@ const results: readonly Content[] = [
     id: 'a',
     name: 'look',
     isError: false,
-    content: [text, { type: 'document', mediaType: 'application/pdf', bytes }],
+    content: [
+      text,
+      { type: 'document', mediaType: 'application/pdf', bytes },
+      { type: 'tool-reference', name: 'look' },
+    ],
     cache,
   },
 ];
@@ -81,6 +86,7 @@ describe('a plugin of contract 1', () => {
             text,
             { type: 'tool-call', id: 'a', name: 'look', json: '{}', state: 'mine' },
             { type: 'tool-call', id: 'b', name: 'look', json: '{}' },
+            { type: 'tool-call', id: 'c', name: 'look', json: '{}', state: 'signed' },
           ],
         },
         { role: 'user', content: [{ type: 'tool-result', id: 'a', name: 'look', isError: false, content: [text] }] },

@@ -93,6 +93,13 @@ describe('chat-style request', () => {
     expect(tools?.list.map(({ cache }) => cache)).to.deep.equal([{ ttl: '1h' }, { ttl: '1h' }]);
   });
 
+  it('refuses a cache marker that is no object, or is for another time', () => {
+    const marked = (marker: unknown) => () => parseChatRequest(body('hi', { cache_control: marker }));
+    expect(marked(5)).to.throw('`cache_control`: must be an object');
+    expect(marked({ type: 'ephemeral', ttl: '2h' })).to.throw('`cache_control.ttl`: must be one of 5m, 1h');
+    expect(marked({ type: 'lasting', ttl: '2h' })).not.to.throw();
+  });
+
   it("takes OpenAI's explicit breakpoints as cache markers of five minutes, unless a part has a marker", () => {
     const text = (more: object) => ({ type: 'text', text: 'a', ...more });
     const breakpoint = { prompt_cache_breakpoint: { mode: 'explicit' } };

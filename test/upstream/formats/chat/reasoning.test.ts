@@ -6,6 +6,8 @@ describe('reasoning in the chat format', () => {
     for (const [said, reasoning, answer] of [
       [[{ reasoning_content: 'Hm' }, { content: 'Hi' }], 'Hm', 'Hi'],
       [[{ reasoning: 'Hm' }, { content: 'Hi' }], 'Hm', 'Hi'],
+      [[{ reasoning_text: 'Hm' }, { content: 'Hi' }], 'Hm', 'Hi'],
+      [[{ thinking: 'Hm', reasoning_text: '' }, { content: 'Hi' }], 'Hm', 'Hi'],
       [[{ reasoning_content: null, reasoning: 'Hm', content: '' }, { content: 'Hi' }], 'Hm', 'Hi'],
       [[{ reasoning_content: 'Hm', reasoning: 'Hm', content: null }, { content: 'Hi' }], 'Hm', 'Hi'],
       [[{ reasoning: 'Hm', reasoning_details: [{ type: 'reasoning.text', text: 'Hm' }] }], 'Hm', ''],
