@@ -148,8 +148,7 @@ describe('ways to read a reply', () => {
 
   it('begins a reply: up to the limit, to where it breaks off, or as much as comes in time', async () => {
     expect(await bodyOf(['ab', 'cd']).body.begin(9, 1000)).to.equal('abcd');
-    expect(await bodyOf(['ab', 'cd'], 'silence').body.begin(3, 1000)).to.equal('abc');
-    expect(await bodyOf(['ab', 'cd', 'ef'], 'silence').body.begin(3, 1000)).to.equal('abc');
+    expect(await bodyOf(['ab', 'cd'], 'silence').body.begin(3, 1_000_000)).to.equal('abc');
     expect(await bodyOf(['ab'], 'break').body.begin(9, 1000)).to.equal('ab');
     const { body, seen } = bodyOf(['ab'], 'silence');
     expect([await body.begin(9, 5), seen.closed > 0]).to.deep.equal(['ab', true]);

@@ -94,9 +94,11 @@ describe('chat-style request', () => {
   });
 
   it('refuses a cache marker that is no object, or is for another time', () => {
-    const marked = (marker: unknown) => () => parseChatRequest(body('hi', { cache_control: marker }));
-    expect(marked(5)).to.throw('`cache_control`: must be an object');
-    expect(marked({ type: 'ephemeral', ttl: '2h' })).to.throw('`cache_control.ttl`: must be one of 5m, 1h');
+    const marked = (marker: unknown) => () =>
+      parseChatRequest({ model: 'm', messages: [{ role: 'user', content: 'hi', cache_control: marker }] });
+    const field = 'messages[0].cache_control';
+    expect(marked(5)).to.throw(`\`${field}\`: must be an object`);
+    expect(marked({ type: 'ephemeral', ttl: '2h' })).to.throw(`\`${field}.ttl\`: must be one of 5m, 1h`);
     expect(marked({ type: 'lasting', ttl: '2h' })).not.to.throw();
   });
 
