@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { CHAT, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { setUpOperator, setUpOwner, unescapeHtml, type Visitor } from '../../testkit/pages.ts';
+import { applied, newAttempt, newId, reserve, settle } from '../contract/store/context.ts';
 import { png } from '../media/sample-images.ts';
 
 describe('the page of a call', () => {
@@ -96,6 +97,28 @@ describe('the page of a call', () => {
     });
     expect(await readFacts(`${failed}?lang=ru`)).to.include({ Результат: 'сбой провайдера; повторите запрос' });
     await owner.get('/account?lang=en');
+  });
+
+  it('counts the time from the call, not from the attempt that answered', async () => {
+    const path = (id: string) => `/account/calls/${id}`;
+    const at = Date.now() - 60_000;
+    const [second, early] = [newId('req'), newId('req')];
+    await applied(
+      test.store,
+      reserve(account.id, { chargeId: second, at, key: account.keyId }),
+      settle(account.id, second, {
+        at: at + 4000,
+        attempts: [
+          newAttempt({ at, ending: 'failed', certainty: 'none', cost: null, firstMs: null }),
+          newAttempt({ at: at + 1000, firstMs: 530 }),
+        ],
+      }),
+      reserve(account.id, { chargeId: early, at, key: account.keyId }),
+      settle(account.id, early, { at: at + 4000, attempts: [newAttempt({ at: at - 1000, firstMs: 200 })] }),
+    );
+    const { text } = await owner.get(path(second));
+    expect(text).to.match(/<dt>Duration<\/dt><dd>4\ss<.*<dt>Time to first fragment<\/dt><dd>1\.53\ss</s);
+    expect((await owner.get(path(early))).text, 'clocks differ').to.match(/first fragment<\/dt><dd>0\ss</);
   });
 
   it('shows the calculation for images and seconds', async () => {

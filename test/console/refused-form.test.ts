@@ -162,7 +162,9 @@ describe('a refused form', function () {
     const path = '/admin/upstreams';
     const session = hashToken(operator.cookies.get('session') ?? '');
     await test.store.sessions.touch(session, { seenAt: Date.now(), provenAt: Date.now() - 11 * 60_000 });
-    const [opened] = formsIn((await operator.get(path)).text);
+    const empty = await operator.get(path);
+    expect(empty.text, 'nothing was typed').to.not.match(/Enter the key again|Введите ключ ещё раз/);
+    const [opened] = formsIn(empty.text);
     const sent = { name: 'vendor', url: 'https://vendor.example', key: 'sk-typed-secret' };
     const { status, text } = await operator.post(path, { ...opened?.hidden, ...sent });
     expect([status, text.includes(sent.key), text.includes(sent.url)]).to.deep.equal([403, false, true]);
