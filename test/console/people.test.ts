@@ -12,6 +12,7 @@ import {
   type Visitor,
 } from '../../testkit/pages.ts';
 import { type MailServer, startMailServer } from '../../testkit/smtp.ts';
+import { newAuto, newMethod } from '../contract/store/payments.ts';
 
 const PEOPLE = '/account/people';
 const INVITATION = `${PEOPLE}/invitation`;
@@ -289,6 +290,21 @@ describe('the people of an account', function () {
     expect((await bob.get(PEOPLE)).status).to.equal(200);
     expect((await owner.get(PEOPLE)).status).to.equal(403);
     expect((await deeds())[0]).to.equal('member.hand_over');
+  });
+
+  it('are told, if they leave or hand over an account, that automatic top-ups go on charging the card', async () => {
+    const bob = await setUpMember(test, { account: account.id, role: 'member' });
+    const second = await setUpOwner(test, account.id, newEmail('second'));
+    const told = async () => {
+      const pages = ['/account/leave', `${PEOPLE}/${bob.id}/hand-over`].map((path) => second.get(path));
+      const texts = (await Promise.all([...pages, bob.get('/account/leave')])).map(({ text }) => text);
+      return texts.map((text) => text.includes('go on charging the saved card'));
+    };
+    expect(await told()).to.deep.equal([false, false, false]);
+    const card = newMethod(account.id);
+    await test.store.payments.saveMethod(card);
+    await test.store.payments.changeAutoTopup(newAuto(account.id, { method: card.id }));
+    expect(await told(), 'owners, not members').to.deep.equal([true, true, false]);
   });
 
   it('are shown in Russian too', async () => {

@@ -7,7 +7,7 @@ import { audit } from '../audit.ts';
 import { definitionList, field, form, message } from '../components.ts';
 import { type ConfirmProblems, confirm, confirmFields } from '../confirm.ts';
 import type { Form } from '../forms.ts';
-import { html } from '../html.ts';
+import { type Html, html } from '../html.ts';
 import { isActive } from '../latest-keys.ts';
 import { memberFields, readOffer, showOffer, toOfferDetail } from '../member-fields.ts';
 import { roleWords } from '../member-words.ts';
@@ -133,7 +133,7 @@ export const handOver = page({
     if (user.id === self.id || user.status !== 'active') throw fault('not_found');
     const confirmed = self.password === null ? { user: self } : await confirm(visit, sent);
     if ('problems' in confirmed)
-      return { ...handOverPage(visit, { user, membership }, confirmed.problems), status: confirmed.status };
+      return { ...(await handOverPage(visit, { user, membership }, confirmed.problems)), status: confirmed.status };
     const change = { account: account.id, from: self.id, to: user.id, at: services.now() };
     if ((await services.store.users.handOver(change)) !== 'done') throw fault('not_found');
     await audit(visit, { action: 'member.hand_over', target: user.id, detail: { email: user.email } });
@@ -141,14 +141,20 @@ export const handOver = page({
   },
 });
 
-function handOverPage(visit: OwnerVisit, { user }: Member, problems?: ConfirmProblems): Page {
+async function handOverPage(visit: OwnerVisit, { user }: Member, problems?: ConfirmProblems): Promise<Page> {
   const words = WORDS[visit.language];
   const isGuest = visit.signedIn.user.password === null;
   const fields = isGuest ? '' : confirmFields(visit, 'hand-over', problems);
-  const body = html`<p>${words.handOverText(user.email)}</p>
+  const body = html`<p>${words.handOverText(user.email)}</p>${await cardNote(visit)}
 ${form(visit, { action: linkToMember(visit, user)('/hand-over'), fields, button: words.handOver, danger: true })}
 <p><a href="${linkTo(visit, PEOPLE)}">${words.back}</a></p>`;
   return { title: words.handOverTitle(user.email), body };
+}
+
+/** A card stays with the account, whoever saved it. */
+async function cardNote({ services, account, language }: OwnerVisit): Promise<Html | undefined> {
+  const auto = await services.store.payments.autoTopup(account.id);
+  return auto?.enabled ? html`<p>${WORDS[language].cardStays}</p>` : undefined;
 }
 
 export const leave = page({
@@ -182,7 +188,7 @@ async function leavePage(visit: OwnerVisit): Promise<Page> {
   });
   const body = html`${refusalMessage(visit)}
 ${definitionList([[words.role, roleWords(visit)[role]]])}
-<p>${keys.length > 0 ? words.leaveKeys(keys.join(', ')) : role === 'owner' ? words.leaveOwner : words.leaveOther}</p>
+<p>${keys.length > 0 ? words.leaveKeys(keys.join(', ')) : role === 'owner' ? words.leaveOwner : words.leaveOther}</p>${role === 'owner' && (await cardNote(visit))}
 ${form(visit, { action: linkTo(visit, '/account/leave'), fields: name, button: words.leave, danger: true })}
 <p><a href="${linkTo(visit, '/account/settings')}">${words.backToSettings}</a></p>`;
   return { title: words.leave, body };

@@ -58,6 +58,7 @@ export const WORDS = defineWords({
     leaveOther: 'You lose access at once.',
     leaveOwner:
       'You lose access at once, and your management keys are revoked. API keys that you have issued as an owner belong to the account and stay.',
+    cardStays: 'Automatic top-ups go on charging the saved card. If it is yours, remove it on the wallet page first.',
     leaveName: 'Name of the account',
     leaveHint: (name: string) => `To confirm, enter it: ${name}`,
     leaveWrong: 'The name does not match.',
@@ -123,6 +124,8 @@ export const WORDS = defineWords({
     leaveOther: 'Доступ прекратится сразу.',
     leaveOwner:
       'Доступ прекратится сразу, ваши ключи управления будут отозваны. Ключи API, которые вы создали как владелец, принадлежат аккаунту и останутся.',
+    cardStays:
+      'Автопополнение продолжит списывать деньги с сохранённой карты. Если карта ваша, сначала удалите её на странице кошелька.',
     leaveName: 'Название аккаунта',
     leaveHint: (name: string) => `Для подтверждения введите его: ${name}`,
     leaveWrong: 'Название не совпадает.',
