@@ -18,7 +18,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** The error in a JSON value; undefined if there is none. `certain`: it is one, so a message alone is enough. */
 export function findComplaint(value: unknown, certain = false): Complaint | undefined {
   if (typeof value === 'string') return certain ? { message: value, words: [] } : undefined;
-  if (Array.isArray(value)) return value.length > 0 ? findComplaint(value[0], certain) : undefined;
+  if (Array.isArray(value)) return findComplaint(value[0], certain);
   const fields = readErrorFields(value);
   if (!fields) return undefined;
   for (const key of ['error', 'errors', 'detail', 'Error', 'ErrorMsg'] as const) {

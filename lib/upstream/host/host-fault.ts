@@ -58,7 +58,7 @@ export function createHostFault({ secrets, words, texts, statuses, header }: Hos
 
 /** The code in a header, without a namespace and without what follows it. */
 function readCode(value: string | string[] | undefined): readonly string[] {
-  const code = /^(?:[\w.]*#)?([\w.-]{1,100})/.exec(String(value ?? '').trim())?.[1];
+  const code = /^(?:[\w.]*#)?([\w.-]{1,100})/.exec(String(value ?? ''))?.[1];
   return code === undefined ? [] : [code.toLowerCase()];
 }
 

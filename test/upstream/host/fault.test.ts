@@ -104,6 +104,7 @@ describe('faults of upstreams', () => {
   }
 
   it('makes an error with one short line of detail', () => {
+    expect(upstreamFault('server', 'a\u0000\u001bb').message).to.equal('server: a b');
     const made = upstreamFault('server', ` <html>\r\n\t<b>${'no '.repeat(10_000)}</b>\u0000`, { status: 500 });
     expect(made).to.be.an('error').with.property('name', 'UpstreamFault');
     expect(made).to.include({ kind: 'server', status: 500 });

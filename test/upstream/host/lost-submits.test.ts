@@ -24,6 +24,9 @@ const LOSSES: readonly (readonly [what: string, answer: Answer, kind: string])[]
   ['status 503', (response) => response.writeHead(503).end(), 'overloaded'],
 ];
 
+/** Nobody listens there. */
+const CLOSED = 'http://127.0.0.1:1';
+
 describe('a POST that may have arrived', () => {
   const asked: string[] = [];
   const warnings: string[] = [];
@@ -46,7 +49,7 @@ describe('a POST that may have arrived', () => {
     warnings.length = 0;
     const log = { warn: (message: string) => void warnings.push(message) };
     const clock = { now: Date.now, sleep: async () => {} };
-    host = createHost({ upstream: 'acme', allowedOrigins: [origin], log, clock });
+    host = createHost({ upstream: 'acme', allowedOrigins: [origin, CLOSED], log, clock });
   });
   afterEach(() => host.close());
   after(() => void server.close());
@@ -81,6 +84,13 @@ describe('a POST that may have arrived', () => {
     const ask = async (signal: AbortSignal) => ({ value: (await submit(signal)).value });
     expect(await run((_, signal) => host.poll({ ask, everyMs: 1, signal }))).to.deep.equal({ done: true });
     expect(asked).to.have.length(7);
+    expect(warnings).to.deep.equal([]);
+  });
+
+  it('is not one that found nobody', async () => {
+    const submit = (signal: AbortSignal) => host.json(`${CLOSED}/images`, post(signal));
+    const thrown = await run((_, signal) => submit(signal).catch(() => submit(signal)));
+    expect(thrown).to.include({ kind: 'network', unsent: true });
     expect(warnings).to.deep.equal([]);
   });
 });
