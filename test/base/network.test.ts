@@ -1,6 +1,13 @@
 // Canonical addresses, the network of a client, and trusted proxies.
 import { expect } from 'chai';
-import { findClient, readAddress, readProxies, type TrustedProxies, toClientNetwork } from '../../lib/base/network.ts';
+import {
+  buildLoopbackUrl,
+  findClient,
+  readAddress,
+  readProxies,
+  type TrustedProxies,
+  toClientNetwork,
+} from '../../lib/base/network.ts';
 
 describe('a network address', () => {
   for (const [text, address] of [
@@ -83,4 +90,12 @@ describe('trusted proxies', () => {
       expect(findClient(peer, forwarded, read(trusted))).to.equal(client);
     });
   }
+});
+
+describe('the URL of a service for people on its machine', () => {
+  it('has the loopback host that the service listens on', () => {
+    expect(['::1', 'localhost', '127.0.0.1', '0.0.0.0', '::'].map((host) => buildLoopbackUrl(host, 80))).to.deep.equal(
+      ['[::1]', 'localhost', '127.0.0.1', '127.0.0.1', '127.0.0.1'].map((name) => `http://${name}:80`),
+    );
+  });
 });

@@ -64,6 +64,13 @@ describe('media sniff', () => {
     });
   }
 
+  it('reads no size of a WebP of another kind, or without the mark of its first frame', () => {
+    const other = Buffer.concat([files.WEBP_LOSSY.subarray(0, 12), latin1('ALPH'), files.WEBP_LOSSY.subarray(16)]);
+    const unmarked = Buffer.from(files.WEBP_LOSSY);
+    unmarked[24] = 2;
+    for (const bytes of [other, unmarked]) expect(readImageSize(bytes, 'webp')).to.equal(undefined);
+  });
+
   it('detects videos', () => {
     const kinds = [files.MP4, files.QUICKTIME, files.WEBM, boxed('mp42'), boxed('isom')].map((bytes) => sniff(bytes));
     expect(kinds.map((sniffed) => [sniffed?.kind, sniffed?.mediaType, sniffed?.extension])).to.deep.equal([
