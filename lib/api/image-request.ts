@@ -56,7 +56,6 @@ const GENERATION = {
   ...spendingFields,
 };
 
-/** The fields of a generation. */
 export const generationFields = body(GENERATION);
 
 /** The fields of an edit in JSON. */

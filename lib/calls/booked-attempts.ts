@@ -10,7 +10,6 @@ import type { PluginRun } from '../upstream/host/plugin-run.ts';
 import type { Ending } from './ending.ts';
 import { isUpstreamRefusal } from './refusal.ts';
 
-/** What an attempt has used. */
 export interface UsedByAttempt {
   readonly usage: Usage;
   /** The upstream has said so, or delivered it; otherwise it is an estimate. */

@@ -16,7 +16,6 @@ import { SHIPPED_PROVIDERS } from './sections.ts';
 interface ImportOptions {
   /** The name of the list's format. */
   readonly format: string;
-  /** The list. */
   readonly list: string;
   /** The catalog file that is written; by default `costs.json`. */
   readonly into: string | undefined;

@@ -7,7 +7,6 @@ import { allowsModel, type KeyLimits, type NamedModel, NO_LIMITS } from '../mone
 import type { Catalog } from './catalog.ts';
 import type { EmbeddingModel, ImageModel, Model, ModelOf, ModelType, TextModel } from './model.ts';
 
-/** The endpoints of a model type. */
 const ENDPOINTS: Readonly<Record<ModelType, string>> = {
   text: 'POST /api/v1/messages, POST /api/v1/chat/completions or POST /api/v1/responses',
   embedding: 'POST /api/v1/embeddings',

@@ -48,7 +48,6 @@ export function readCatalogFacts(config: Folder & Pick<Config, 'env'>, layer?: C
   return { models: file.models.length, upstreams, switchedOff, real: upstreams > 0 };
 }
 
-/** The names of the price lists. */
 export function readPriceListNames(config: Folder, layer?: CatalogLayer): readonly string[] {
   return Object.keys(readCatalog(config, { sandbox: false, layer }).priceLists ?? {});
 }

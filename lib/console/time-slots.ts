@@ -79,7 +79,6 @@ interface SlotNames {
   readonly tick: (slot: TimeSlot, at: number, count: number) => string | undefined;
 }
 
-/** The names of slots in a language. */
 export function nameSlots(kind: SlotUnit, language: Language, zone: string): SlotNames {
   const format = (options: Intl.DateTimeFormatOptions) => {
     const made = new Intl.DateTimeFormat(LOCALES[language], { timeZone: zone, ...options });

@@ -16,7 +16,6 @@ export function toProviderId(id: string): string {
   return PLAIN.test(id) ? id : `rfd_${createHash('sha256').update(id).digest('hex').slice(0, 40)}`;
 }
 
-/** The id of the entry that credited a payment. */
 export function getCreditEntryId({ wallet, provider, ref, amount, id: order, createdAt: at }: Payment): string {
   return getOperationId({ kind: 'pay', wallet, at, amount, order, paymentId: `${provider}:${ref}` });
 }

@@ -4,7 +4,6 @@ import type { Attempt } from '../money/attempt.ts';
 import { mismatchError } from './copy-mismatch.ts';
 import type { Store } from './store.ts';
 
-/** Rows per write. */
 const ROWS_PER_WRITE = 250;
 
 /** Writes the attempts of these calls, and compares what the target has of them afterwards. */

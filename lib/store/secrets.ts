@@ -179,7 +179,6 @@ export async function forgetKey({ settings }: Pick<Store, 'settings'>, keyId: st
 }
 
 interface Encrypted {
-  /** The number of secrets. */
   readonly secrets: number;
   /** The number of secrets that were encrypted now, or again with the first key. */
   readonly encrypted: number;

@@ -53,7 +53,6 @@ export function accountPages({ accounts }: Pick<Store, 'accounts'>): AsyncGenera
   return walkPages(ACCOUNTS_PER_PAGE, accounts.page, ({ id }) => id);
 }
 
-/** The ids of all accounts. */
 export async function* accountIds(store: Pick<Store, 'accounts'>): AsyncGenerator<readonly string[], undefined> {
   for await (const page of accountPages(store)) yield page.map(({ id }) => id);
 }

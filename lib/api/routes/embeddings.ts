@@ -25,14 +25,13 @@ export function embeddingRoute(services: Services): ServerRoute {
   return paidRoute('/api/v1/embeddings', services, answer);
 }
 
-/** The minimum price of a call. */
-const LEAST: CallPrice = { kind: 'embedding', amount: TEXT_MINIMUM, isLeast: true };
+const MINIMUM_PRICE: CallPrice = { kind: 'embedding', amount: TEXT_MINIMUM, isLeast: true };
 
 async function answer(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
   const { services, reservation, idempotency, h } = paid;
   const request = await readCallBody(paid, {
     format: 'embedding',
-    admit: (bytes) => admitBody(paid, bytes, LEAST),
+    admit: (bytes) => admitBody(paid, bytes, MINIMUM_PRICE),
     // Without its texts a long request says nothing about them, but has their estimate.
     inspectHead: async (head) => void (await admit(paid, findModel(paid, head), head)),
   });

@@ -43,8 +43,7 @@ export function textRoutes(services: Services): readonly ServerRoute[] {
   ];
 }
 
-/** The minimum price of a call. */
-const LEAST: CallPrice = { kind: 'text', amount: TEXT_MINIMUM, isLeast: true };
+const MINIMUM_PRICE: CallPrice = { kind: 'text', amount: TEXT_MINIMUM, isLeast: true };
 
 function textRoute(path: string, dialect: Dialect, services: Services): ServerRoute {
   return paidRoute(path, services, (paid) => answer(paid, dialect));
@@ -80,7 +79,7 @@ async function prepareCall(paid: PaidRequest, dialect: Dialect): Promise<Prepare
   const priced = () => chooseCatalog(services.catalog(), paid.holder);
   const read = await readCallBody(paid, {
     format: dialect.name,
-    admit: (bytes) => admitBody(paid, bytes, LEAST),
+    admit: (bytes) => admitBody(paid, bytes, MINIMUM_PRICE),
     inspectHead: async (head) => refuseTooExpensive(paid, findLeastPrice(priced(), head, limits)),
   });
   let parsed: TextRequest = { ...read, ...readBetas(request.raw.req.headers) };

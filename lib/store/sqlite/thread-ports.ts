@@ -26,14 +26,12 @@ export interface MediaRows extends Pick<MediaStore, 'get' | 'latest' | 'page'> {
 
 export type ThreadPorts = Omit<StorePorts, keyof OwnPorts> & OwnPorts;
 
-/** The calls of the reading threads. */
 export const THREAD_READS = {
   ...READS,
   media: ['get', 'latest', 'page', 'expired', 'known'],
   file: ['ping', 'gateways', 'backup'],
 } as const satisfies Calls;
 
-/** The calls of the writing thread. */
 export const THREAD_WRITES = { ...WRITES, media: ['add', 'drop'], file: [] } as const satisfies Calls;
 
 /** Reads that may take long run in their own thread, so that no other call waits for them. */

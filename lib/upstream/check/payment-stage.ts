@@ -176,7 +176,6 @@ function ask(
   }
 }
 
-/** The calls that the provider has. */
 export function listCallNames({ charge, refund }: PaymentProvider): readonly CallName[] {
   return ['start', 'fetch', 'find', ...(charge ? (['charge'] as const) : []), ...(refund ? (['refund'] as const) : [])];
 }

@@ -8,7 +8,6 @@ import type { WrittenText } from './written-text.ts';
 /** What events call a text of a message. */
 export type TextName = 'output_text' | 'refusal';
 
-/** All texts of one answer. */
 export interface AnswerTexts {
   characters: number;
   hasRefusal: boolean;
