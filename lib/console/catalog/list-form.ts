@@ -71,7 +71,7 @@ const WORDS = defineWords({
   },
 });
 
-const PATH = '/admin/catalog';
+export const CATALOG_PATH = '/admin/catalog';
 const CHANGE = 'lists';
 const MODELS_MAX = 20;
 
@@ -94,7 +94,7 @@ export function modelLists(visit: UserVisit, { version, part }: { version: numbe
   const inputs = html`<input type="hidden" name="change" value="${CHANGE}"><input type="hidden" name="seen" value="${version}"><p class="hint">${words.text}</p>
 ${fields}${codeField(visit, CHANGE)}`;
   return html`<h2>${words.title}</h2>${table(words.title, columns, rows)}
-${foldAway(words.change, form(visit, { action: PATH, button: words.save, fields: inputs }), isRefused(visit, { change: CHANGE }))}`;
+${foldAway(words.change, form(visit, { action: CATALOG_PATH, button: words.save, fields: inputs }), isRefused(visit, { change: CHANGE }))}`;
 }
 
 function findAnswering({ smart, vision, defaults }: Catalog, list: ModelList): Model | undefined {

@@ -13,7 +13,7 @@ import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { isRefused, typedFields } from '../refused-form.ts';
 import type { UserVisit } from '../visit.ts';
-import { changeModelLists } from './list-form.ts';
+import { CATALOG_PATH, changeModelLists } from './list-form.ts';
 import { changesTable, describeRefusal, isPreviewed, newWarnings, previewMark } from './save-words.ts';
 
 const WORDS = defineWords({
@@ -68,7 +68,6 @@ const WORDS = defineWords({
   },
 });
 
-const PATH = '/admin/catalog';
 const LIST_NAME = /^(?!none$)[a-z0-9][a-z0-9._-]{0,39}$/;
 const PERCENT = /^(?:\d|[1-8]\d|9[0-5])(?:[.,]\d{1,2})?$/;
 const PERCENT_MAX = 95;
@@ -84,7 +83,7 @@ ${field({ ...typed('list'), label: words.list, hint: words.listHint })}
 ${field({ ...typed('percent'), label: words.percent, hint: words.percentHint, inputmode: 'decimal' })}${codeField(visit, 'discount')}`;
   return foldAway(
     words.discount,
-    form(visit, { action: PATH, button: words.save, fields }),
+    form(visit, { action: CATALOG_PATH, button: words.save, fields }),
     isRefused(visit, { change: 'discount' }),
   );
 }
@@ -97,7 +96,7 @@ ${field({ ...typed('currency'), label: words.currency, hint: words.currencyHint 
 ${field({ ...typed('rub'), label: words.rub, inputmode: 'decimal' })}${codeField(visit, 'rate')}`;
   return foldAway(
     words.rate,
-    form(visit, { action: PATH, button: words.saveRate, fields }),
+    form(visit, { action: CATALOG_PATH, button: words.saveRate, fields }),
     isRefused(visit, { change: 'rate' }),
   );
 }
@@ -149,7 +148,7 @@ function preview(
   const fields = html`${hiddenInputs(again)}
 <input type="hidden" name="step" value="save">${previewMark(next)}${codeField(visit, 'preview')}`;
   return html`<h2>${words.preview}</h2><p>${words.previewText}</p>${warnings}${changesTable(visit, part, next)}
-${form(visit, { action: PATH, button: words.saveAnyway, fields })}`;
+${form(visit, { action: CATALOG_PATH, button: words.saveAnyway, fields })}`;
 }
 
 interface TermsChange {

@@ -29,6 +29,7 @@ import type { Form, Refused } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import {
+  BANK_PATH,
   type CreditedPayment,
   certainSection,
   creditedTable,
@@ -41,13 +42,12 @@ import { refusalMessage } from '../refused-form.ts';
 import type { UserVisit } from '../visit.ts';
 import { readBefore } from './papers.ts';
 
-const PATH = '/admin/papers/bank';
 const FILE = 'statement';
 const PER_PAGE = 50;
 const LAST_SHOWN = 20;
 
 export const adminBank = page({
-  path: PATH,
+  path: BANK_PATH,
   who: 'operator',
   imageField: FILE,
   get: (visit) => bankPage(visit),
@@ -89,7 +89,7 @@ async function importByForm(visit: UserVisit, sent: Form): Promise<Answer> {
   if (incoming.length === 0) return refuse(visit, { sent, text: words.nothing });
   const { added, known } = await keepBankPayments(services.store, incoming, services.now());
   await audit(visit, { action: 'bank.import', target: (file.fileName ?? '').slice(0, 200), detail: { added, known } });
-  return { to: `${PATH}?done=imported&added=${added}&known=${known}` };
+  return { to: `${BANK_PATH}?done=imported&added=${added}&known=${known}` };
 }
 
 /** Writes the line of the audit log that belongs to a credit. */
@@ -107,7 +107,7 @@ async function creditCertain(visit: UserVisit, ids: readonly string[]): Promise<
   for (const id of ids) results.push(await creditCertainPayment(services.store, id, options));
   const count = results.filter(({ status }) => status === 'credited').length;
   const left = results.filter(({ status }) => status !== 'credited' && status !== 'known').length;
-  return { to: `${PATH}?done=credited&count=${count}&left=${left}` };
+  return { to: `${BANK_PATH}?done=credited&count=${count}&left=${left}` };
 }
 
 async function decideByForm(visit: UserVisit, sent: Form): Promise<Answer> {
@@ -119,7 +119,7 @@ async function decideByForm(visit: UserVisit, sent: Form): Promise<Answer> {
     const line = buildAuditLine(visit, { action: 'bank.dismiss', target: payment.id });
     if (!(await dismissBankPayment(services.store, payment, line)))
       return refuse(visit, { sent, text: words.refusals.stale }, 409);
-    return { to: `${PATH}?done=dismissed` };
+    return { to: `${BANK_PATH}?done=dismissed` };
   }
   const target = await readTarget(visit, sent.text('target'));
   if (!target) return refuse(visit, { sent, text: words.refusals.unknown_target, field: 'target' });
@@ -128,7 +128,7 @@ async function decideByForm(visit: UserVisit, sent: Form): Promise<Answer> {
   switch (result.status) {
     case 'credited':
     case 'known':
-      return { to: `${PATH}?done=credited&count=1&left=0` };
+      return { to: `${BANK_PATH}?done=credited&count=1&left=0` };
     case 'refused': {
       const text = words.refusals.refused(words.refusals.ledger[result.refusal] ?? result.refusal);
       return refuse(visit, { sent, text });
@@ -147,7 +147,7 @@ async function reopenByForm(visit: UserVisit, sent: Form): Promise<Answer> {
   const line = buildAuditLine(visit, { action: 'bank.reopen', target: payment.id });
   if (!(await reopenBankPayment(store, payment, line)))
     return refuse(visit, { sent, text: BANK_WORDS[visit.language].refusals.stale }, 409);
-  return { to: `${PATH}?done=reopened` };
+  return { to: `${BANK_PATH}?done=reopened` };
 }
 
 /** A number is that of an invoice; anything else the id of an account. */
@@ -195,7 +195,7 @@ ${uploadForm(visit)}
 ${certainSection(visit, certain)}
 <h2>${words.unsure}</h2>
 ${unsureSection(visit, unsure)}
-${more && html`<p><a href="${PATH}?before=${encodeURIComponent(`${more.at}-${more.id}`)}" rel="next">${words.more}</a></p>`}
+${more && html`<p><a href="${BANK_PATH}?before=${encodeURIComponent(`${more.at}-${more.id}`)}" rel="next">${words.more}</a></p>`}
 ${last.length > 0 && html`<h2>${words.credited}</h2>${creditedTable(visit, await Promise.all(last.map((row) => readCredited(visit, readBankPaymentRow(row)))))}`}
 ${dismissed.length > 0 && dismissedSection(visit, dismissed.map(readBankPaymentRow))}`;
   return { title: words.title, body };
@@ -251,7 +251,7 @@ function doneMessage({ language, query, format }: UserVisit): Html | undefined {
 function uploadForm(visit: UserVisit): Html {
   const words = BANK_WORDS[visit.language];
   const file = { name: FILE, label: words.file, accept: '.txt,text/plain', multiple: false, hint: words.fileHint };
-  return html`<form method="post" action="${PATH}" enctype="multipart/form-data">
+  return html`<form method="post" action="${BANK_PATH}" enctype="multipart/form-data">
 <input type="hidden" name="csrf" value="${visit.csrf}"><input type="hidden" name="change" value="import">
 ${fileField(file)}${codeField(visit, 'import')}
 <p><button>${words.importButton}</button></p>

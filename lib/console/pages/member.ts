@@ -15,9 +15,8 @@ import { type Answer, type Page, page } from '../page.ts';
 import { refusalMessage, typedFields } from '../refused-form.ts';
 import { reopenForm, shownField } from '../shown-values.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
+import { PEOPLE_PATH } from './people.ts';
 import { WORDS } from './people-words.ts';
-
-const PEOPLE = '/account/people';
 
 interface Member {
   readonly membership: Membership;
@@ -53,7 +52,7 @@ export const member = page({
     await audit(visit, { action: 'member.change', target: found.user.id, detail });
     // An owner who has given up the role does not see the list any more.
     const isOut = found.user.id === visit.signedIn.user.id && offer.role !== 'owner';
-    return { to: linkTo(visit, isOut ? '/account' : `${PEOPLE}?done=saved`) };
+    return { to: linkTo(visit, isOut ? '/account' : `${PEOPLE_PATH}?done=saved`) };
   },
 });
 
@@ -80,12 +79,12 @@ function memberPage(visit: OwnerVisit, { membership, user }: Member, state: Page
   const fields = memberFields(visit, { sent: state.sent, offer: membership, problem: state.badOffer });
   const body = html`${state.problem !== undefined && message('error', state.problem)}
 ${form(visit, { action: path(''), fields: html`${shownField(showOffer(visit, membership), state.sent)}${fields}`, button: words.save })}
-<p>${links}<a href="${linkTo(visit, PEOPLE)}">${words.back}</a></p>`;
+<p>${links}<a href="${linkTo(visit, PEOPLE_PATH)}">${words.back}</a></p>`;
   return { title: user.email, body };
 }
 
 function linkToMember(visit: OwnerVisit, { id }: User) {
-  return (more: string) => linkTo(visit, `${PEOPLE}/${encodeURIComponent(id)}${more}`);
+  return (more: string) => linkTo(visit, `${PEOPLE_PATH}/${encodeURIComponent(id)}${more}`);
 }
 
 /** The names of the keys that end with a membership. */
@@ -106,7 +105,7 @@ export const removeMember = page({
     if (left === 'last_owner') return { ...(await removalPage(visit, found, WORDS[language].lastOwner)), status: 400 };
     const { email } = found.user;
     await audit(visit, { action: 'member.remove', target: found.user.id, detail: { email } });
-    return { to: linkTo(visit, `${PEOPLE}?done=removed`) };
+    return { to: linkTo(visit, `${PEOPLE_PATH}?done=removed`) };
   },
 });
 
@@ -118,7 +117,7 @@ async function removalPage(visit: OwnerVisit, { membership, user }: Member, prob
   const body = html`${problem !== undefined && message('error', problem)}
 <p>${text}</p>
 ${form(visit, { action: linkToMember(visit, user)('/remove'), fields: '', button: words.remove, danger: true })}
-<p><a href="${linkTo(visit, PEOPLE)}">${words.back}</a></p>`;
+<p><a href="${linkTo(visit, PEOPLE_PATH)}">${words.back}</a></p>`;
   return { title: words.removeTitle(user.email), body };
 }
 
@@ -147,7 +146,7 @@ async function handOverPage(visit: OwnerVisit, { user }: Member, problems?: Conf
   const fields = isGuest ? '' : confirmFields(visit, 'hand-over', problems);
   const body = html`<p>${words.handOverText(user.email)}</p>${await cardNote(visit)}
 ${form(visit, { action: linkToMember(visit, user)('/hand-over'), fields, button: words.handOver, danger: true })}
-<p><a href="${linkTo(visit, PEOPLE)}">${words.back}</a></p>`;
+<p><a href="${linkTo(visit, PEOPLE_PATH)}">${words.back}</a></p>`;
   return { title: words.handOverTitle(user.email), body };
 }
 

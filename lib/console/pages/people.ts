@@ -18,7 +18,7 @@ import { linkTo, type OwnerVisit } from '../visit.ts';
 import { sendLink } from './link-request.ts';
 import { WORDS } from './people-words.ts';
 
-const PEOPLE = '/account/people';
+export const PEOPLE_PATH = '/account/people';
 /** Invitations of an account in an hour: each may send an email to a stranger. */
 const INVITATIONS_MAX = 20;
 /** Of these, emails to one address. */
@@ -39,7 +39,7 @@ interface PageState {
 }
 
 export const people = page({
-  path: PEOPLE,
+  path: PEOPLE_PATH,
   who: 'account',
   get: (visit) => peoplePage(visit, {}),
   async post(visit, sent) {
@@ -59,7 +59,7 @@ export const people = page({
 export const invitation = page({
   path: '/account/people/invitation',
   who: 'account',
-  formOn: PEOPLE,
+  formOn: PEOPLE_PATH,
   async post(visit, sent) {
     const words = WORDS[visit.language];
     const email = sent.text('email');
@@ -68,7 +68,7 @@ export const invitation = page({
     if (sent.text('change') === 'again') return invite(visit, email, found.offer ?? { role: 'owner' });
     await visit.services.store.sessions.removeLinks({ purpose: 'invite', account: visit.account.id, email });
     await audit(visit, { action: 'member.withdraw', target: email });
-    return { to: linkTo(visit, `${PEOPLE}?done=revoked`) };
+    return { to: linkTo(visit, `${PEOPLE_PATH}?done=revoked`) };
   },
 });
 
@@ -121,7 +121,7 @@ ${state.mailedTo !== undefined && message('done', words.mailed(state.mailedTo))}
 ${await memberTable(visit, rows)}
 ${invitations.length > 0 && html`<h2>${words.invitations}</h2>${invitationTable(visit, invitations)}`}
 <h2>${words.invite}</h2>
-${form(visit, { action: linkTo(visit, PEOPLE), fields, button: words.inviteButton })}`;
+${form(visit, { action: linkTo(visit, PEOPLE_PATH), fields, button: words.inviteButton })}`;
   return { title: words.title, body };
 }
 
@@ -140,7 +140,7 @@ async function memberTable(visit: OwnerVisit, rows: readonly Member[]): Promise<
       ...(user?.status === 'suspended' ? [words.isSuspended] : []),
     ];
     return [
-      html`<a href="${linkTo(visit, `${PEOPLE}/${member.user}`)}">${user?.email ?? member.user}</a>${notes.length > 0 && ` (${notes.join(', ')})`}`,
+      html`<a href="${linkTo(visit, `${PEOPLE_PATH}/${member.user}`)}">${user?.email ?? member.user}</a>${notes.length > 0 && ` (${notes.join(', ')})`}`,
       roles[member.role],
       cap ? formatCap(visit, cap) : words.none,
       spent === undefined ? words.none : format.rub(spent),
@@ -155,7 +155,7 @@ function invitationTable(visit: OwnerVisit, links: readonly Link[]): Html {
   const columns = [words.email, words.role, words.capHead, words.expires, words.actions].map((title) => ({ title }));
   const act = (email: string, change: 'again' | 'revoke') =>
     form(visit, {
-      action: linkTo(visit, `${PEOPLE}/invitation`),
+      action: linkTo(visit, `${PEOPLE_PATH}/invitation`),
       fields: html`<input type="hidden" name="email" value="${email}"><input type="hidden" name="change" value="${change}">`,
       button: change === 'again' && visit.services.mailer ? words.mailAgain : words[change],
       danger: change === 'revoke',

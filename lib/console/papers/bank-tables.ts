@@ -21,7 +21,7 @@ export interface MatchedPayment {
   readonly invoice: Invoice | undefined;
 }
 
-const PATH = '/admin/papers/bank';
+export const BANK_PATH = '/admin/papers/bank';
 
 function invoiceLink({ language }: UserVisit, invoice: Invoice): Html {
   return html`<a href="/admin/papers/invoices/${invoice.id}">${nameInvoice(language, invoice)}</a>`;
@@ -57,7 +57,7 @@ export function certainSection(visit: UserVisit, certain: readonly MatchedPaymen
   const fields = html`<input type="hidden" name="change" value="credit_certain">${ids}${codeField(visit, 'certain')}`;
   return html`<p>${words.certainHint}</p>
 ${table(words.certain, [...columns, { title: amount, number: true }], rows)}
-${form(visit, { action: PATH, fields, button: words.creditAll(format.rub(sum)) })}`;
+${form(visit, { action: BANK_PATH, fields, button: words.creditAll(format.rub(sum)) })}`;
 }
 
 export function unsureSection(visit: UserVisit, unsure: readonly MatchedPayment[]): Html {
@@ -87,7 +87,7 @@ ${field({ ...target, ...typed('target', suggestTarget({ match, invoice })) })}${
   ] as const;
   return html`<section><h3>${namePayment(visit, payment)}</h3>
 ${definitionList(facts)}
-${stepForm(visit, { action: PATH, fields, steps })}</section>`;
+${stepForm(visit, { action: BANK_PATH, fields, steps })}</section>`;
 }
 
 /** Only where the payer is the buyer; a paid invoice tells only whose the money is. */
@@ -124,7 +124,7 @@ export function dismissedSection(visit: UserVisit, dismissed: readonly BankPayme
   const items = dismissed.map((payment, at) => {
     const fields = html`<input type="hidden" name="change" value="reopen"><input type="hidden" name="payment" value="${payment.id}">
 <p>${namePayment(visit, payment)}, ${format.rub(payment.kopecks * KOPECK)}<br>${payment.payerName}: ${payment.purpose}</p>${codeField(visit, `reopen-${at}`)}`;
-    return form(visit, { action: PATH, fields, button: words.reopen });
+    return form(visit, { action: BANK_PATH, fields, button: words.reopen });
   });
   return foldAway(words.dismissed, html`${items}`);
 }
