@@ -1,26 +1,15 @@
 // The composition root: assembles the whole service, for main, tests and benchmarks.
 import type { Server } from '@hapi/hapi';
-import { createHolders, type Holders } from './accounts/holders.ts';
 import { createLimiter, type Limiter } from './accounts/rate-limiter.ts';
-import { createBodyParser } from './api/body-parser.ts';
-import { createCallTurns } from './api/call-turns.ts';
 import { apiPlugin } from './api/plugin.ts';
-import { createRecentBalanceCache } from './api/recent-balance-cache.ts';
-import { readRateLimits } from './api/request-limits.ts';
-import type { Services } from './api/services.ts';
 import { createThrottle } from './api/throttle.ts';
-import { HOUR_MS } from './base/durations.ts';
 import { buildLoopbackUrl } from './base/network.ts';
-import { createStorePing } from './calls/readiness.ts';
 import { type CreateTransform, refuseWrongOptions } from './calls/text/embedder-transform.ts';
 import type { OnPluginError } from './calls/upstreams.ts';
 import { createCatalogEditor } from './catalog/editor.ts';
-import { createCatalogHistory } from './catalog/history.ts';
 import { createLayerSource } from './catalog/layer.ts';
 import { listModels } from './catalog/listing.ts';
-import { type LiveCatalog, openLiveCatalog } from './catalog/live.ts';
-import type { LossNotice } from './catalog/loss.ts';
-import { createPauseStore } from './catalog/pauses.ts';
+import type { LiveCatalog } from './catalog/live.ts';
 import { readCatalogFacts } from './catalog/read.ts';
 import type { Config } from './config.ts';
 import { createConsole, type FirstLinks } from './console/console.ts';
@@ -28,25 +17,22 @@ import { consolePlugin } from './console/plugin.ts';
 import type { FinishedRequest } from './http/access-log.ts';
 import type { BodyLimits } from './http/body.ts';
 import { listRoutes } from './http/late-routes.ts';
-import { createLiveCalls } from './http/live-calls.ts';
 import type { Log } from './http/log.ts';
-import { createMemoryQuota } from './http/memory-quota.ts';
 import type { Http } from './http/server.ts';
-import { createShutdown } from './http/shutdown.ts';
-import { createLateFetcher, type FetchLimits } from './media/fetcher.ts';
-import { createResults } from './media/results.ts';
-import { readOrigins } from './media/url.ts';
+import type { FetchLimits } from './media/fetcher.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { openMetrics } from './metrics/open.ts';
 import { createCostWatch } from './payments/play-money.ts';
-import { createProviderMemory } from './payments/provider-memory.ts';
 import { openAlerts } from './start/alerts.ts';
+import { type OnLosses, openCatalog } from './start/catalog.ts';
 import { createChores, openUsage } from './start/chores.ts';
-import { type EngineSettings, openEngines } from './start/engines.ts';
+import { openEngines, readEngineSettings } from './start/engines.ts';
 import { openHttp, reportRequests } from './start/http.ts';
+import { openMedia } from './start/media.ts';
 import { openMoney } from './start/money.ts';
 import { prepareStore } from './start/prepare-store.ts';
 import { type Demo, decideSandbox, NO_DEMO, openDemo } from './start/sandbox.ts';
+import { openServices } from './start/services.ts';
 import { closeAll, endCalls, endLedger, once } from './start/shutdown.ts';
 import { openServiceStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
@@ -273,128 +259,7 @@ function openLimiter(store: Store, member: Membership | undefined) {
   return { limiter, onPeers: limiter.setPeers };
 }
 
-interface CatalogParts extends Pick<Foundation, 'store' | 'log' | 'timings'> {
-  readonly sandbox: boolean;
-  readonly recordCostlyUpstream: (upstream: string) => Promise<void>;
-  readonly onLosses: OnLosses;
-}
-
-type OnLosses = (losses: readonly LossNotice[]) => void;
-
-function openCatalog(
-  config: Config,
-  { sandbox, store, log, timings, recordCostlyUpstream, onLosses }: CatalogParts,
-): Promise<LiveCatalog> {
-  return openLiveCatalog({
-    config,
-    sandbox,
-    pollEveryMs: timings.catalogPollMs,
-    // pino takes the fields first; plugins and the catalog pass the message first.
-    log: {
-      info: (message, fields) => log.info(fields, message),
-      warn: (message, fields) => log.warn(fields, message),
-      error: (message, fields) => log.error(fields, message),
-      debug: (message, fields) => log.debug(fields, message),
-    },
-    onSecrets: log.addSecrets,
-    openMemory: (provider) => createProviderMemory(store.settings, provider),
-    recordRealMoney: recordCostlyUpstream,
-    history: createCatalogHistory(store),
-    layer: createLayerSource(store),
-    pauses: createPauseStore(store.settings),
-    onLosses,
-  });
-}
-
 /** With `PORT=0` the port is the one the system assigned. */
 function resolvePublicUrl({ publicUrl, publicUrlSet, host, port }: Config, { info }: Server): string {
   return publicUrlSet || port !== 0 ? publicUrl : buildLoopbackUrl(host, Number(info.port));
-}
-
-interface MediaParts extends Pick<Foundation, 'store'> {
-  readonly publicUrl: () => string;
-  readonly metrics: Metrics | undefined;
-  readonly limits: Partial<FetchLimits> | undefined;
-}
-
-function openMedia(config: Config, { store, publicUrl, metrics, limits }: MediaParts) {
-  const fetcher = createLateFetcher({ trustedOrigins: readOrigins(config.imageTrustedOrigins), limits }, publicUrl);
-  // Owners choose where alerts are posted to, so the trusted origins of images are not theirs to use.
-  const webhookOrigins = readOrigins(config.webhookTrustedOrigins, 'WEBHOOK_TRUSTED_ORIGINS');
-  const webhooks = createLateFetcher({ trustedOrigins: webhookOrigins, limits }, publicUrl);
-  const results = createResults({
-    media: store.media,
-    fetcher,
-    publicUrl,
-    ttlMs: config.mediaTtlHours * HOUR_MS,
-    onStored: metrics?.media.onStored,
-  });
-  return { fetcher, webhooks, results };
-}
-
-interface ServiceParts extends Pick<Services, 'limiter' | 'throttle' | 'topups' | 'isReal' | 'publicUrl'> {
-  readonly store: Store;
-  readonly log: Log;
-  readonly owner: Parameters<typeof createStorePing>[1];
-  readonly catalog: LiveCatalog;
-  readonly media: ReturnType<typeof openMedia>;
-  readonly engines: ReturnType<typeof openEngines>;
-}
-
-function openServices(config: Config, parts: ServiceParts, { bodyLimits = {}, keyCacheMs }: Timings): Services {
-  const { store, log, media, engines } = parts;
-  return {
-    store,
-    pingStore: createStorePing(store, parts.owner),
-    config,
-    catalog: parts.catalog.current,
-    upstreams: engines.upstreams,
-    holders: openHolders(config, { store, log, ttlMs: keyCacheMs }),
-    limiter: parts.limiter,
-    throttle: parts.throttle,
-    turns: createCallTurns(),
-    text: engines.text,
-    embeddings: engines.embeddings,
-    images: engines.images,
-    videos: engines.videos.engine,
-    parser: createBodyParser(),
-    fetcher: media.fetcher,
-    results: media.results,
-    calls: createLiveCalls(),
-    memoryQuota: createMemoryQuota({ bytesMax: config.bodyMemoryBytes, ownerBytesMax: config.bodyMemoryBytes / 2 }),
-    recentBalances: createRecentBalanceCache(),
-    isReal: parts.isReal,
-    shutdown: createShutdown(config.shutdownDelayMs),
-    topups: parts.topups,
-    log,
-    bodyLimits,
-    limits: readRateLimits(config),
-    clientStallMs: config.clientStallMs,
-    publicUrl: parts.publicUrl,
-  };
-}
-
-type HolderParts = Pick<Foundation, 'store' | 'log'> & { readonly ttlMs: number | undefined };
-
-function openHolders({ keyPrefix }: Config, { store, log, ttlMs }: HolderParts): Holders {
-  const onFlushError = (err: unknown) => log.warn({ err }, 'could not write the usage counters of keys');
-  return createHolders({ store, prefix: keyPrefix, ttlMs, onFlushError });
-}
-
-function readEngineSettings(
-  config: Config,
-  { heartbeatMs }: Timings,
-  transforms: readonly CreateTransform[],
-): EngineSettings {
-  return {
-    ownerId: config.ownerId,
-    leaseMs: config.leaseMs,
-    firstTokenTimeoutMs: config.firstTokenTimeoutMs,
-    idleTimeoutMs: config.idleTimeoutMs,
-    totalTimeoutMs: config.totalTimeoutMs,
-    heartbeatMs,
-    videoPollMs: config.videoPollMs,
-    videoDeadlineMs: config.videoDeadlineMs,
-    transforms,
-  };
 }

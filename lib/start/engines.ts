@@ -1,4 +1,5 @@
 // Opens the engines that answer paid calls, and what they learn about the upstreams.
+
 import { createEmbeddingEngine } from '../calls/embeddings/engine.ts';
 import { createRouteHealth, type RouteChange, type RouteHealth } from '../calls/health.ts';
 import { createImageEngine } from '../calls/images/engine.ts';
@@ -9,6 +10,7 @@ import { createTextEngine } from '../calls/text/engine.ts';
 import { countPluginErrors, listUpstreamHealth } from '../calls/upstreams.ts';
 import { openVideos, type VideoSettings } from '../calls/videos/open.ts';
 import type { LiveCatalog } from '../catalog/live.ts';
+import type { Config } from '../config.ts';
 import type { Log } from '../http/log.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Owner } from '../ledger/owner.ts';
@@ -28,6 +30,24 @@ interface EngineParts {
 
 export interface EngineSettings extends TextTimeouts, VideoSettings {
   readonly transforms: readonly CreateTransform[];
+}
+
+export function readEngineSettings(
+  config: Config,
+  { heartbeatMs }: Pick<EngineSettings, 'heartbeatMs'>,
+  transforms: readonly CreateTransform[],
+): EngineSettings {
+  return {
+    ownerId: config.ownerId,
+    leaseMs: config.leaseMs,
+    firstTokenTimeoutMs: config.firstTokenTimeoutMs,
+    idleTimeoutMs: config.idleTimeoutMs,
+    totalTimeoutMs: config.totalTimeoutMs,
+    heartbeatMs,
+    videoPollMs: config.videoPollMs,
+    videoDeadlineMs: config.videoDeadlineMs,
+    transforms,
+  };
 }
 
 export function openEngines(settings: EngineSettings, parts: EngineParts) {
