@@ -87,6 +87,18 @@ describe('a POST that may have arrived', () => {
     expect(warnings).to.deep.equal([]);
   });
 
+  it('is not sent again behind a poll', async () => {
+    const url = `${origin}/images`;
+    const asking = async (given: Host, signal: AbortSignal) => {
+      answer = (response) => response.end('{}');
+      await given.poll({ ask: async () => await given.json(url, { method: 'GET', signal }), everyMs: 1, signal });
+      answer = (response) => void response.socket?.destroy();
+      return given.json(url, post(signal)).catch(() => given.json(url, post(signal)));
+    };
+    expect(await run(asking)).to.include({ kind: 'network' });
+    expect(asked).to.deep.equal(['GET /images', 'POST /images']);
+  });
+
   it('is not one that found nobody', async () => {
     const submit = (signal: AbortSignal) => host.json(`${CLOSED}/images`, post(signal));
     const thrown = await run((_, signal) => submit(signal).catch(() => submit(signal)));

@@ -232,6 +232,15 @@ describe('a block of an answer', () => {
     });
   });
 
+  it('has the first id and the first name of a call', () => {
+    const write = (out: Writer) => {
+      for (const named of [{ id: 'a' }, { id: 'b', name: 'f' }, { id: 'c', name: 'g', json: '[1]' }]) {
+        out.tool({ block: 'c', ...named });
+      }
+    };
+    expect(written(write)).to.deep.equal(['+0 tool id=a name=f', '0 [1]']);
+  });
+
   it('is one call for each id: one more of the same gets its own', () => {
     const opened = written((out) => {
       for (const block of [1, 2]) out.tool({ ...call, block, json: '[1]' });
