@@ -187,7 +187,7 @@ function createImageRequest(
     size: pixels,
     aspect: pixels ? undefined : (aspect ?? undefined),
     ...(format === 'b64_json' && { withBytes: true }),
-    ...(stream === true && { streams: true }),
+    ...(stream === true && { stream: true }),
     ...read,
   };
 }

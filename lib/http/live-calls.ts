@@ -49,12 +49,12 @@ export function createLiveCalls(): LiveCalls {
       for (const call of calls) call.end(reason);
     },
     count: () => calls.size,
-    countStreams: () => [...calls].filter(({ streams }) => streams).length,
+    countStreams: () => [...calls].filter(({ isStream }) => isStream).length,
   };
 }
 
 class OpenCall implements LiveCall {
-  streams = false;
+  isStream = false;
   onClosed?: () => void;
   readonly #controller = new AbortController();
   readonly #response: ServerResponse;

@@ -42,7 +42,7 @@ export interface LiveCall {
   /** Called after `close`. */
   onClosed?: () => void;
   /** Whether the reply is a stream; false until that is known. */
-  streams: boolean;
+  isStream: boolean;
   /** The call is over, including its money. */
   close(): void;
 }

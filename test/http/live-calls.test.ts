@@ -42,7 +42,7 @@ describe('live calls', () => {
   it('counts the streams among them', async () => {
     const first = calls.open((await arrive()).hapi);
     const second = calls.open((await arrive()).hapi);
-    second.streams = true;
+    second.isStream = true;
     expect([calls.count(), calls.countStreams()]).to.deep.equal([2, 1]);
     first.close();
     expect([calls.count(), calls.countStreams()]).to.deep.equal([1, 1]);

@@ -85,15 +85,15 @@ async function answer(paid: PaidRequest, task: Task): Promise<Lifecycle.ReturnVa
 
 async function reply(
   paid: PaidRequest,
-  { task, imageRequest: { withBytes, streams } }: Pick<EngineRun, 'task' | 'imageRequest'>,
+  { task, imageRequest: { withBytes, stream } }: Pick<EngineRun, 'task' | 'imageRequest'>,
   made: Answer,
 ): Promise<Lifecycle.ReturnValueTypes> {
   const body = task.reply(made);
   const { results } = paid.services;
-  const isShown = withBytes || streams;
+  const isShown = withBytes || stream;
   const image = isShown && (await readMadeImage(paid, { results, image: made.image }));
   try {
-    if (streams) return await answerEvents(paid, writeImageEvent(task.event, body, image || undefined));
+    if (stream) return await answerEvents(paid, writeImageEvent(task.event, body, image || undefined));
     return image ? await answerPieces(paid, writeImageReply(body, image.bytes)) : await answerJson(paid, body);
   } finally {
     if (image) image.release();
@@ -117,7 +117,7 @@ async function runEngine(
   // Plugins see absent fields, not undefined ones.
   const shape = { ...(size && { size }), ...(aspect !== undefined && { aspect }) };
   const call = { prompt, images: images.map(toProviderImage), ...shape };
-  const idempotency = paid.idempotency?.terms({ awaited: !imageRequest.streams });
+  const idempotency = paid.idempotency?.terms({ awaited: !imageRequest.stream });
   const context = { ...createCallContext(paid, imageRequest.spending), idempotency };
   const made = await services.images.run({ kind: task.kind, model, call }, context);
   return made && { ...made, model, url: services.results.buildLink(made.image) };

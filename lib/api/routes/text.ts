@@ -105,7 +105,7 @@ async function prepareCall(paid: PaidRequest, dialect: Dialect): Promise<Prepare
 async function prepareContext(paid: PaidRequest, { stream, spending }: TextRequest): Promise<CallContext> {
   const { request, services, state, call, idempotency } = paid;
   const holder = await confirmHolder(paid, services.holders);
-  call.streams = stream;
+  call.isStream = stream;
   state.notes.stream = stream;
   return {
     ...createCallContext({ ...paid, holder }, spending),

@@ -25,7 +25,7 @@ export interface ImageRequest {
   /** The reply has the image itself beside its link. */
   readonly withBytes?: true;
   /** The reply is a stream of one event. */
-  readonly streams?: true;
+  readonly stream?: true;
   readonly spending?: RequestSpending;
   /** The images to edit; empty for a generation. */
   readonly images: readonly RequestImage[];

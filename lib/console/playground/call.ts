@@ -72,7 +72,7 @@ export async function streamText(
   { inputImages, describeOutcome }: StreamOptions,
 ): Promise<void> {
   await runCallAsKey(visit, input.key, async (context, call) => {
-    call.streams = true;
+    call.isStream = true;
     getRequestState(visit.request).notes.stream = true;
     const request = attachImages(parseChatRequest({ ...buildRequestBody(input), stream: true }), inputImages, input);
     await visit.services.text.run(request, context, streamOutput(visit, describeOutcome));
