@@ -5,6 +5,7 @@ import {
   readMessageCitation,
   writeCitationBack,
   writeMessageCitation,
+  writeResponsesAnnotations,
 } from '../../../lib/upstream/formats/citations.ts';
 
 describe('a citation', () => {
@@ -41,6 +42,14 @@ describe('a citation', () => {
     }
     const { quote: _, ...bare } = { ...whole, url: 'https://a.example' };
     expect(writeCitationBack(bare)).to.equal(undefined);
+  });
+
+  it('of a text that was a part of another begins with it, and ends no earlier than it begins', () => {
+    const rangeOf = (start: number, end: number) =>
+      writeResponsesAnnotations([{ url: 'https://a.example', passage: { start, end } }], { start: 3, end: 9 });
+    expect(rangeOf(4, 8)[0]).to.include({ start_index: 1, end_index: 5 });
+    expect(rangeOf(0, 5)[0]).to.include({ start_index: 0, end_index: 2 });
+    expect(rangeOf(0, 2)[0]).to.include({ start_index: 0, end_index: 0 });
   });
 
   it('of a search result is of the page that it names as its source', () => {

@@ -125,6 +125,14 @@ const FRAGMENTS: readonly Row[] = [
 const CITED: readonly Row[] = [
   ['before any text is lost', (out) => out.cite(page), []],
   [
+    'within a thought is lost',
+    (out) => {
+      out.reasoning('hm', 4);
+      out.cite(page, 4);
+    },
+    ['+0 reasoning', '0 hm'],
+  ],
+  [
     'of an open text is in it, whatever its name',
     (out) => {
       out.text('a', 5);
@@ -202,6 +210,10 @@ describe('a block of an answer', () => {
       [['\udfffa'], ['\ufffda']],
       [['\ue000a\ud7ff'], ['\ue000a\ud7ff']],
       [['a\ue000'], ['a\ue000']],
+      [
+        ['a\ud800\udc00', 'b'],
+        ['a\ud800\udc00', 'b'],
+      ],
     ];
     for (const [given, said] of rows) {
       const parts = written((out) => given.map((text) => out.text(text)));
