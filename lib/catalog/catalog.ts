@@ -4,6 +4,7 @@ import { SMART_NAMES, SMART_TIERS, type SmartThresholds, type SmartTier } from '
 import type { Rate } from '../money/cost.ts';
 import { type CustomerPrices, priceForLists, type RepricedModels } from './customer-prices.ts';
 import { describeNotice, type LossNotice, resolveLosses } from './loss.ts';
+import type { PricesBefore, StatedPrice } from './markup.ts';
 import {
   type BuiltModel,
   buildModel,
@@ -17,7 +18,6 @@ import {
   warnOfUnableRoutes,
 } from './model.ts';
 import type { UpstreamPauses } from './pauses.ts';
-import type { PricesBefore, StatedPrice } from './pricing.ts';
 import { describeMissingRate, findRatesInForce } from './rates.ts';
 import { type CatalogFile, describeMistake, type SmartEntry } from './schema.ts';
 import { readTopupBounds, type TopupBounds } from './topup-bounds.ts';

@@ -1,8 +1,8 @@
 // The price lists of customers in catalog files: a rule for all models, others for those of a prefix or a name.
 import Joi from 'joi';
 import { TOKEN_RATES } from '../money/price.ts';
+import { times } from './markup.ts';
 import { price } from './price.ts';
-import { times } from './pricing.ts';
 import { RESOLUTION_LABEL } from './resolution.ts';
 
 /** By name: what the accounts on the list pay. */

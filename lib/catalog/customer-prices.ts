@@ -6,9 +6,9 @@ import { derivePrice, scalePrices } from '../money/markup.ts';
 import { parseRub } from '../money/money.ts';
 import { type ListModelEntry, type PriceListsEntry, pickWrittenPart } from './customer-lists.ts';
 import { type CheckedListPrice, checkListPrice, type LossNotice } from './loss.ts';
+import { isTooHigh, type PricesBefore, ROUND_BY_DEFAULT, type StatedPrice, TOO_HIGH } from './markup.ts';
 import { type BuiltModel, type Model, type TextModel, withPrice } from './model.ts';
 import { overridePrice } from './override-price.ts';
-import { isTooHigh, type PricesBefore, ROUND_BY_DEFAULT, type StatedPrice, TOO_HIGH } from './pricing.ts';
 
 export interface RepricedModels {
   /** Changes with any price of the list. */

@@ -7,8 +7,8 @@ import { SMART_TIERS, type SmartThresholds, type SmartTier } from '../base/smart
 import { type CostEntry, type CostsEntry, isCostOfType } from './cost.ts';
 import type { PriceListsEntry } from './customer-lists.ts';
 import { LAYER_FILE, LAYER_VARIABLES } from './layer.ts';
+import type { MarkupEntry } from './markup.ts';
 import { applyOverrides, type OverrideEntry } from './overrides.ts';
-import type { MarkupEntry } from './pricing.ts';
 import type { RatesEntry } from './rates.ts';
 import {
   type CatalogFile,

@@ -3,7 +3,7 @@ import { HOME_CURRENCY, readCost, serializeCost } from '../money/cost.ts';
 import type { RateStore } from '../store/ports/rates.ts';
 import type { SettingStore } from '../store/ports/settings.ts';
 import type { Catalog } from './catalog.ts';
-import type { PricesBefore, StatedPrice } from './pricing.ts';
+import type { PricesBefore, StatedPrice } from './markup.ts';
 
 export interface CatalogHistory {
   /** The prices that were last in force in any process of this store, by id of the model. */

@@ -7,9 +7,9 @@ import { TOKEN_RATES } from '../money/price.ts';
 import { type CostEntry, parseCost } from './cost.ts';
 import { setJsonValue } from './edit-json.ts';
 import { readPrice, type TextPriceEntry } from './price.ts';
-import type { ListedPrices, PriceList } from './price-list.ts';
 import type { CatalogFile, ModelEntry, RouteEntry } from './schema.ts';
 import { listValueChanges, type ValueChange } from './value-changes.ts';
+import type { ListedPrices, VendorPrices } from './vendor-prices.ts';
 
 /** The lists are in dollars. */
 const LIST_CURRENCY = 'USD';
@@ -36,7 +36,7 @@ export interface CostComparison {
 
 interface CompareOptions {
   readonly file: CatalogFile;
-  readonly list: PriceList;
+  readonly list: VendorPrices;
   /** The host of an upstream; undefined if it is unknown. */
   readonly findHost: (upstream: string) => string | undefined;
   /** The catalog file that is written. */

@@ -9,9 +9,9 @@ import { listCatalogFiles, readCatalogFiles } from './files.ts';
 import { type CostChange, type CostComparison, compareCosts, writeCosts } from './import-costs.ts';
 import { findUpstreamHost } from './known-costs.ts';
 import type { CatalogConfig } from './load.ts';
-import { readPriceList } from './price-list.ts';
 import type { UpstreamEntry } from './schema.ts';
 import { SHIPPED_PROVIDERS } from './sections.ts';
+import { readVendorPrices } from './vendor-prices.ts';
 
 interface ImportOptions {
   /** The name of the list's format. */
@@ -37,7 +37,7 @@ const DEFAULT_FILE = 'costs.json';
 /** Throws an `OperatorError` before anything is written. */
 export async function importCosts(config: CatalogConfig, options: ImportOptions): Promise<ImportReport> {
   const { catalogDir, catalogVariables } = config;
-  const list = readPriceList(options.format, options.list);
+  const list = readVendorPrices(options.format, options.list);
   const paths = listCatalogFiles(catalogDir);
   const file = readCatalogFiles(paths, catalogVariables);
   const into = findTarget(catalogDir, paths, options.into ?? join(catalogDir, DEFAULT_FILE));

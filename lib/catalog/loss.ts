@@ -4,8 +4,8 @@ import { findLosses, type Loss, type Sold } from '../money/loss.ts';
 import { findDearestPrices, markUp, NO_MARKUP } from '../money/markup.ts';
 import { formatRub, KOPECK } from '../money/money.ts';
 import type { PriceVector } from '../money/price.ts';
+import type { PricesBefore, StatedPrice } from './markup.ts';
 import { type BuiltModel, type Model, type Route, type TextModel, withPrice } from './model.ts';
-import type { PricesBefore, StatedPrice } from './pricing.ts';
 import { findVideoLengths } from './video-lengths.ts';
 
 /** A price below the cost of a route: what became of it. */

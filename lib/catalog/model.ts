@@ -5,8 +5,8 @@ import { type StoredList, serializePrice } from '../money/stored-price.ts';
 import type { Provider } from '../upstream/contract/provider.ts';
 import type { OpenProvider } from '../upstream/host/settings.ts';
 import { parseCost, pinCost, rankCost } from './cost.ts';
+import { type MarkupEntry, resolvePrice, type StatedPrice } from './markup.ts';
 import { readPrice } from './price.ts';
-import { type MarkupEntry, resolvePrice, type StatedPrice } from './pricing.ts';
 import type { EmbeddingEntry, ImageEntry, ModelEntry, RouteEntry, TextEntry, VideoEntry } from './schema.ts';
 
 /** A usable route: its upstream is switched on and supports the model's type. */

@@ -3,8 +3,8 @@
 import Joi from 'joi';
 import { OperatorError } from '../base/operator-error.ts';
 import type { CostEntry } from './cost.ts';
+import type { ModelPriceEntry } from './markup.ts';
 import type { PriceEntry } from './price.ts';
-import type { ModelPriceEntry } from './pricing.ts';
 
 /** A route of a model that another file defines. */
 export interface AddedRoute {

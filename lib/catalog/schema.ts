@@ -3,6 +3,7 @@ import Joi from 'joi';
 import type { SmartThresholds, SmartTier } from '../base/smart-tiers.ts';
 import { COST_MESSAGES, type CostEntry, type CostsEntry, cost, costsEntry } from './cost.ts';
 import { PRICE_LIST_MESSAGES, type PriceListsEntry, priceListsEntry } from './customer-lists.ts';
+import { createModelPrice, type MarkupEntry, type ModelPriceEntry, PRICING_MESSAGES, pricingEntry } from './markup.ts';
 import { type OverridesEntry, overridesEntry } from './overrides.ts';
 import {
   createPriceKeys,
@@ -13,7 +14,6 @@ import {
   type TextPriceEntry,
   type VideoPriceEntry,
 } from './price.ts';
-import { createModelPrice, type MarkupEntry, type ModelPriceEntry, PRICING_MESSAGES, pricingEntry } from './pricing.ts';
 import { type RatesEntry, ratesEntry } from './rates.ts';
 import { type TopupEntry, topupEntry } from './topup-bounds.ts';
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { type Catalog, chooseCatalog } from '../../lib/catalog/catalog.ts';
 import { nameListPrice } from '../../lib/catalog/customer-prices.ts';
-import type { StatedPrice } from '../../lib/catalog/pricing.ts';
+import type { StatedPrice } from '../../lib/catalog/markup.ts';
 import { ALL, build as buildWith, IMAGE, mistakeOf, TEXT, upstream, VIDEO } from './folder.ts';
 
 const rates = (rub: string) => ({ USD: { rub, from: '2026-11-01' } });

@@ -1,7 +1,7 @@
 // What the store remembers of the prices of catalogs.
 import { expect } from 'chai';
 import { createCatalogHistory, joinPrices } from '../../lib/catalog/history.ts';
-import type { StatedPrice } from '../../lib/catalog/pricing.ts';
+import type { StatedPrice } from '../../lib/catalog/markup.ts';
 import type { Rate } from '../../lib/money/cost.ts';
 import { type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
 import { rejection } from '../contract/store/context.ts';

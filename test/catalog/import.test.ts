@@ -14,7 +14,7 @@ import { expect } from 'chai';
 import { OperatorError } from '../../lib/base/operator-error.ts';
 import { type ImportReport, importCosts } from '../../lib/catalog/import.ts';
 import { listPriceChanges } from '../../lib/catalog/import-costs.ts';
-import { listPriceListFormats } from '../../lib/catalog/price-list.ts';
+import { listVendorPriceFormats } from '../../lib/catalog/vendor-prices.ts';
 import { rejection } from '../contract/store/context.ts';
 import { type CatalogFolder, makeFolder, TEXT } from './folder.ts';
 
@@ -100,7 +100,7 @@ describe('the import of costs', () => {
   const names = (changes: ImportReport['written']) =>
     changes.map(({ upstream: on, model: name, needs }) => `${on} ${name} ${needs ?? 'ok'}`);
 
-  it('knows its formats', () => expect(listPriceListFormats()).to.deep.equal(['models-dev', 'openrouter']));
+  it('knows its formats', () => expect(listVendorPriceFormats()).to.deep.equal(['models-dev', 'openrouter']));
 
   it('finds routes by the host of their upstream, also a default one, and by the vendor`s own name', async () => {
     const report = await run(vendors());

@@ -1,7 +1,7 @@
 // Prices below cost: refused unless the model allows them, kept or raised if a cost or a rate moved.
 import { expect } from 'chai';
 import type { Catalog } from '../../lib/catalog/catalog.ts';
-import type { StatedPrice } from '../../lib/catalog/pricing.ts';
+import type { StatedPrice } from '../../lib/catalog/markup.ts';
 import { ALL, build as buildWith, catalogOf, IMAGE, mistakeOf, TEXT, upstream, VIDEO } from './folder.ts';
 
 type Prices = ReadonlyMap<string, StatedPrice>;

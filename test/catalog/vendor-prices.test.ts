@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { readPriceList } from '../../lib/catalog/price-list.ts';
+import { readVendorPrices } from '../../lib/catalog/vendor-prices.ts';
 import { AMOUNT_MAX } from '../../lib/money/money.ts';
 
 /** No price is above it, in the currency of the list. */
@@ -19,7 +19,7 @@ describe('a public price list', () => {
   function read(format: string, list: unknown) {
     const file = join(folder, 'list.json');
     writeFileSync(file, JSON.stringify(list));
-    return readPriceList(format, file);
+    return readVendorPrices(format, file);
   }
   /** A model of a vendor that the format does not name, found by its own address. */
   const readCost = (cost: unknown, more: object = {}) =>

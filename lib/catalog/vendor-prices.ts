@@ -18,7 +18,7 @@ export interface ListedPrices {
   readonly bands?: readonly PriceBandEntry[];
 }
 
-export interface PriceList {
+export interface VendorPrices {
   /** Undefined if the list does not have the vendor or the model. */
   find(host: string, model: string): ListedPrices | undefined;
 }
@@ -34,15 +34,15 @@ const FORMATS = fileURLToPath(new URL('../../catalog/price-lists/', import.meta.
 const SUFFIX = '.json';
 
 /** The names of the formats that can be read. */
-export function listPriceListFormats(): readonly string[] {
+export function listVendorPriceFormats(): readonly string[] {
   const files = readdirSync(FORMATS).filter((name) => name.endsWith(SUFFIX));
   return files.map((name) => name.slice(0, -SUFFIX.length)).sort();
 }
 
 /** Throws an `OperatorError` for an unknown format and for a file that is not such a list. */
-export function readPriceList(format: string, file: string): PriceList {
-  if (!listPriceListFormats().includes(format)) {
-    throw new OperatorError(`${format}: unknown format; known are ${listPriceListFormats().join(', ')}`);
+export function readVendorPrices(format: string, file: string): VendorPrices {
+  if (!listVendorPriceFormats().includes(format)) {
+    throw new OperatorError(`${format}: unknown format; known are ${listVendorPriceFormats().join(', ')}`);
   }
   const known = JSON.parse(readFileSync(`${FORMATS}${format}${SUFFIX}`, 'utf8')) as Format;
   const list = parseList(file);
@@ -62,7 +62,7 @@ function parseList(file: string): unknown {
   }
 }
 
-function readVendors(list: unknown, keys: Readonly<Record<string, string>>, refuse: Refuse): PriceList {
+function readVendors(list: unknown, keys: Readonly<Record<string, string>>, refuse: Refuse): VendorPrices {
   if (!isRecord(list)) throw refuse('has no vendors');
   const vendors = Object.entries(list).filter((entry): entry is [string, Fields] => isRecord(entry[1]));
   if (!vendors.some(([, { models }]) => isRecord(models))) throw refuse('no vendor in it has models');
@@ -105,7 +105,7 @@ function readCostPerMillion(cost: Fields, name: string, refuse: Refuse): ListedP
   return { ...readRates(cost), ...(bands.length > 0 && { bands }) };
 }
 
-function readModels(list: unknown, hosts: readonly string[], refuse: Refuse): PriceList {
+function readModels(list: unknown, hosts: readonly string[], refuse: Refuse): VendorPrices {
   const { data } = isRecord(list) ? list : {};
   if (!Array.isArray(data) || !data.some((entry) => isRecord(entry) && isRecord(entry.pricing)))
     throw refuse('has no list of models with their pricing');
