@@ -80,6 +80,15 @@ describe('host.embed', () => {
     expect(await limitOf({ inputs: texts(2048) })).to.equal(128 * 1024 * 1024);
   });
 
+  it('sends four requests at once, and the next ones as these are answered', async () => {
+    const { asked, embed, request } = stage();
+    const embedding = embed(CALL, request({ inputsMax: 1 }));
+    await new Promise(setImmediate);
+    expect(asked).to.have.length(4);
+    await embedding;
+    expect(asked).to.have.length(5);
+  });
+
   it('splits inputs that are tokens', async () => {
     const { asked, embed, request } = stage();
     await embed({ ...CALL, inputs: [], tokens: [[7], [8], [9]] }, request({ inputsMax: 2 })).catch(() => {});

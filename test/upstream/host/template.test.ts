@@ -113,6 +113,7 @@ describe('results of images', () => {
       [{ url: 'http://a.example/1' }],
     ],
     ['a list', ['https://a.example/1', { url: 'data:,aGk=' }], [{ url: 'https://a.example/1' }, { bytes }]],
+    ['capitals', 'HTTPS://a.example/1', [{ url: 'HTTPS://a.example/1' }]],
     ['neither', [null, undefined, 7, '', 'words', {}, { url: '' }, { url: 'ftp://a.example/1' }], []],
   ] as const) {
     it(`are found in ${what}`, () => expect(readMediaSources(value)).to.deep.equal(sources));
