@@ -254,7 +254,7 @@ describe('the pages of accounts', () => {
     expect(await requests()).to.deep.equal(set);
     // A form that was opened before keeps what it has not changed.
     const { text: opened } = await operator.get(path);
-    const [, shown = ''] = /name="shown" value="([^"]*)"/.exec(opened) ?? [];
+    const [, shown = ''] = /value="limits">.*?name="shown" value="([^"]*)"/s.exec(opened) ?? [];
     expect((await submit({ ...limits, per_minute: '400' })).status).to.equal(303);
     expect((await submit({ ...limits, at_once: '30', shown: unescapeHtml(shown) })).status).to.equal(303);
     expect(await requests()).to.deep.equal({ ...set, perMinute: 400, atOnce: 30 });
