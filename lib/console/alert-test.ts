@@ -7,10 +7,13 @@ import type { UserVisit } from './visit.ts';
 const TESTS_MAX = 10;
 
 /** `nowhere`: nobody would get it. */
-export async function sendTestAlert(visit: UserVisit, settings: AlertSettings): Promise<'sent' | 'nowhere' | 'wait'> {
+export async function sendTestAlert(
+  visit: UserVisit,
+  settings: AlertSettings,
+): Promise<'sent' | 'no_channel' | 'wait'> {
   const { services } = visit;
   const { account } = settings;
-  if (!(await services.alerts.hasChannels(settings))) return 'nowhere';
+  if (!(await services.alerts.hasChannels(settings))) return 'no_channel';
   const name = allowAtMost(`alert-tests:${account}`, TESTS_MAX);
   if ((await countAttempt(services.store.sessions, [name], services.now())) > 0) return 'wait';
   await services.alerts.test(settings);

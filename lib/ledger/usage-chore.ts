@@ -90,7 +90,7 @@ export function createUsageChore(options: UsageChoreOptions): UsageChore {
         continue;
       }
       behind.add(wallet);
-      // It holds up no others; its failure is reported already.
+      // The failing wallet holds up no others. Until it is folded, their failures are not reported either.
       await foldBehind().catch(() => undefined);
       return;
     }

@@ -170,9 +170,9 @@ export async function changeMonthlyByForm(
   const { services, language } = visit;
   const { store } = services;
   const words = WORDS[language];
-  const wish = reopenForm(sent, showAllowance(visit, before));
-  const text = wish.text('amount');
-  const reason = wish.text('reason');
+  const changed = reopenForm(sent, showAllowance(visit, before));
+  const text = changed.text('amount');
+  const reason = changed.text('reason');
   const amount = text === '' ? undefined : readRub(text, language);
   if (text !== '' && amount === undefined) return { text: words.badAmount, field: 'amount' };
   if (amount !== undefined && !isLine(reason)) return { text: words.badText, field: 'reason' };

@@ -27,7 +27,7 @@ const WORDS = defineWords({
     testTitle: 'Test',
     test: 'Send a test alert',
     tested: 'The test alert was sent. See the result below.',
-    nowhere: 'Alerts have nowhere to go: set SMTP_URL, or link Telegram.',
+    no_channel: 'Alerts have nowhere to go: set SMTP_URL, or link Telegram.',
     wait: 'Too many tests. Try again in an hour.',
   },
   ru: {
@@ -46,7 +46,7 @@ const WORDS = defineWords({
     testTitle: 'Проверка',
     test: 'Отправить тестовое оповещение',
     tested: 'Тестовое оповещение отправлено. Результат — ниже.',
-    nowhere: 'Оповещения некуда отправлять: задайте SMTP_URL или подключите Telegram.',
+    no_channel: 'Оповещения некуда отправлять: задайте SMTP_URL или подключите Telegram.',
     wait: 'Слишком много проверок. Повторите через час.',
   },
 });
@@ -85,7 +85,7 @@ async function alertsPage(visit: UserVisit, { offer, problem }: PageState = {}):
 ${telegramSection(visit, { action: PATH, fields: codeField(visit, 'telegram'), offer })}
 <h2>${words.testTitle}</h2>
 ${problem !== undefined && message('error', problem)}
-${(await services.alerts.hasChannels(SETTINGS)) ? form(visit, { action: PATH, fields: codeField(visit, 'test'), button: words.test }) : html`<p>${words.nowhere}</p>`}
+${(await services.alerts.hasChannels(SETTINGS)) ? form(visit, { action: PATH, fields: codeField(visit, 'test'), button: words.test }) : html`<p>${words.no_channel}</p>`}
 ${alertResults(visit, await services.alerts.last(OPERATORS))}`;
   return { title: words.title, body };
 }

@@ -39,8 +39,8 @@ const WORDS = defineWords({
     testTitle: 'Test',
     test: 'Send a test alert',
     tested: 'The test alert was sent. See the result below.',
-    nowhere: 'Alerts have nowhere to go: set a webhook first.',
-    nowhereChat: 'Alerts have nowhere to go: link Telegram or set a webhook first.',
+    noChannel: 'Alerts have nowhere to go: set a webhook first.',
+    noChannelChat: 'Alerts have nowhere to go: link Telegram or set a webhook first.',
     wait: 'Too many tests. Try again in an hour.',
     back: 'Back to settings',
   },
@@ -67,8 +67,8 @@ const WORDS = defineWords({
     testTitle: 'Проверка',
     test: 'Отправить тестовое оповещение',
     tested: 'Тестовое оповещение отправлено. Результат — ниже.',
-    nowhere: 'Оповещения некуда отправлять: сначала укажите вебхук.',
-    nowhereChat: 'Оповещения некуда отправлять: сначала подключите Telegram или укажите вебхук.',
+    noChannel: 'Оповещения некуда отправлять: сначала укажите вебхук.',
+    noChannelChat: 'Оповещения некуда отправлять: сначала подключите Telegram или укажите вебхук.',
     wait: 'Слишком много проверок. Повторите через час.',
     back: 'Назад к настройкам',
   },
@@ -130,7 +130,7 @@ ${settings.webhook && html`<h2>${words.renewTitle}</h2><p>${words.renewText}</p>
 ${telegramSection(visit, { action: linkTo(visit, PATH), offer })}
 <h2>${words.testTitle}</h2>
 ${problems.test !== undefined && message('error', problems.test)}
-${(await services.alerts.hasChannels(settings)) ? section(visit, 'test', words.test, html``) : html`<p>${describeNowhere(visit)}</p>`}
+${(await services.alerts.hasChannels(settings)) ? section(visit, 'test', words.test, html``) : html`<p>${describeNoChannel(visit)}</p>`}
 ${alertResults(visit, await services.alerts.last(account.id))}
 <p><a href="${linkTo(visit, '/account/settings')}">${words.back}</a></p>`;
   return { title: words.title, body };
@@ -153,9 +153,9 @@ async function changeAlertSettings(visit: OwnerVisit, sent: Form): Promise<Answe
   const { services, account, language } = visit;
   const words = WORDS[language];
   const settings = await readAlertSettings(visit);
-  const wishes = reopenForm(sent, showSettings(visit, settings));
-  const [threshold, url] = [wishes.text('threshold'), wishes.text('webhook')];
-  const budgets = wishes.text('budgets') !== '';
+  const changed = reopenForm(sent, showSettings(visit, settings));
+  const [threshold, url] = [changed.text('threshold'), changed.text('webhook')];
+  const budgets = changed.text('budgets') !== '';
   const balanceBelow = threshold === '' ? null : readRub(threshold, visit.language);
   if (balanceBelow === undefined) return refused(visit, { sent, problems: { threshold: words.badThreshold } });
   if (url !== '' && services.fetcher().findUrlRefusal(url) !== undefined)
@@ -185,13 +185,13 @@ async function renewSecret(visit: OwnerVisit): Promise<Answer> {
 async function sendTest(visit: OwnerVisit): Promise<Answer> {
   const outcome = await sendTestAlert(visit, await readAlertSettings(visit));
   if (outcome === 'sent') return { to: linkTo(visit, `${PATH}?done=tested`) };
-  if (outcome === 'nowhere') return refused(visit, { problems: { test: describeNowhere(visit) } });
+  if (outcome === 'no_channel') return refused(visit, { problems: { test: describeNoChannel(visit) } });
   return { ...(await alertsPage(visit, { problems: { test: WORDS[visit.language].wait } })), status: 429 };
 }
 
-function describeNowhere({ services, language }: OwnerVisit): string {
+function describeNoChannel({ services, language }: OwnerVisit): string {
   const words = WORDS[language];
-  return services.telegram ? words.nowhereChat : words.nowhere;
+  return services.telegram ? words.noChannelChat : words.noChannel;
 }
 
 async function offer(visit: OwnerVisit): Promise<Page> {

@@ -19,7 +19,7 @@ import { loadNevers, loadRecordings, type Recording } from './recording.ts';
 import { requiredChecks } from './required.ts';
 import { sendingChecks } from './sending.ts';
 import { settingsChecks } from './shape.ts';
-import { NOWHERE, settingsAt, usesNetwork } from './stage.ts';
+import { settingsAt, UNUSED_URL, usesNetwork } from './stage.ts';
 import { statusChecks } from './status.ts';
 import { streamChecks } from './stream.ts';
 import type { Check, Subject } from './subject.ts';
@@ -73,7 +73,7 @@ async function createOnce(plugin: ProviderPlugin, { settings }: Recording): Prom
   const open = createProvider({
     plugin,
     upstream: 'check',
-    settings: settingsAt(NOWHERE, plugin, settings),
+    settings: settingsAt(UNUSED_URL, plugin, settings),
     log: { warn() {} },
   });
   await open.close();

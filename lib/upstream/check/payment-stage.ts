@@ -14,7 +14,7 @@ import { checkSettings, createProvider, type OpenProvider } from '../host/settin
 import { type OutputWatch, watchOutput } from './output-watch.ts';
 import type { CallName, Facts, Fixture } from './payment-fixture.ts';
 import { startVendor, type Vendor } from './payment-vendor.ts';
-import { NOWHERE, settingsAt } from './stage.ts';
+import { settingsAt, UNUSED_URL } from './stage.ts';
 
 export interface PaymentSubject {
   readonly plugin: PaymentPlugin;
@@ -90,7 +90,7 @@ export async function describeProvider({
   plugin,
   fixture,
 }: Pick<PaymentSubject, 'plugin' | 'fixture'>): Promise<PaymentProvider> {
-  const open = openAt(NOWHERE, plugin, fixture.settings);
+  const open = openAt(UNUSED_URL, plugin, fixture.settings);
   await open.close();
   return open.provider;
 }
@@ -126,7 +126,7 @@ export async function onStage(
 ): Promise<void> {
   const { plugin, fixture } = subject;
   const { shop, live } = await describeProvider(subject);
-  const { baseUrl } = settingsAt(NOWHERE, plugin as never, fixture.settings);
+  const { baseUrl } = settingsAt(UNUSED_URL, plugin as never, fixture.settings);
   const base = typeof baseUrl === 'string' ? new URL(baseUrl).pathname.replace(/\/$/, '') : '';
   const vendor = shared ?? (await startVendor(fixture, base, createFacts(fixture, shop, live)));
   let secrets: readonly string[] = [];

@@ -15,7 +15,7 @@ import { secretChecks } from './payment-secret.ts';
 import { describeProvider, ORDER, openAt } from './payment-stage.ts';
 import { traceChecks } from './payment-traces.ts';
 import { webhookChecks } from './payment-webhooks.ts';
-import { NOWHERE, usesNetwork } from './stage.ts';
+import { UNUSED_URL, usesNetwork } from './stage.ts';
 import type { Check } from './subject.ts';
 
 /** The gateway sends no key that is about to be forgotten. */
@@ -41,7 +41,7 @@ export async function collectPaymentChecks(folder: string): Promise<readonly Che
         traceChecks,
       ].flatMap((checksOf) => checksOf(subject, provider))
     : localChecks(plugin);
-  const open = () => openAt(NOWHERE, plugin, subject.fixture.settings);
+  const open = () => openAt(UNUSED_URL, plugin, subject.fixture.settings);
   const created: Check = {
     group: 'provider',
     name: 'is made without holding the event loop',
@@ -126,7 +126,7 @@ function localChecks(plugin: PaymentPlugin): readonly Check[] {
     group: 'payments',
     name,
     async run() {
-      const open = openAt(NOWHERE, plugin, {});
+      const open = openAt(UNUSED_URL, plugin, {});
       try {
         await run(open.provider);
       } finally {

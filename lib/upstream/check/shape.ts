@@ -4,7 +4,7 @@ import { OperatorError } from '../../base/operator-error.ts';
 import { checkSettings, createProvider } from '../host/settings.ts';
 import { leavesLoop } from './first-call.ts';
 import { watchOutput } from './output-watch.ts';
-import { describeSettings, NOWHERE, settingsAt } from './stage.ts';
+import { describeSettings, settingsAt, UNUSED_URL } from './stage.ts';
 import { type Check, KINDS, type Subject } from './subject.ts';
 import { watchTimers } from './timer-watch.ts';
 
@@ -12,7 +12,7 @@ const GROUP = 'settings';
 
 export function settingsChecks(subject: Subject): readonly Check[] {
   const { plugin, recordings } = subject;
-  const valid = () => settingsAt(NOWHERE, plugin, recordings[0]?.settings ?? {});
+  const valid = () => settingsAt(UNUSED_URL, plugin, recordings[0]?.settings ?? {});
   const known = Object.entries(describeSettings(plugin));
   const checks: Check[] = [
     {

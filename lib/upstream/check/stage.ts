@@ -13,7 +13,7 @@ import { type Pacing, type Replay, startReplay } from './replay.ts';
 import type { Check, Subject } from './subject.ts';
 
 /** Nothing listens there, and nothing needs to: creating a provider does no I/O. */
-export const NOWHERE = 'http://127.0.0.1:9';
+export const UNUSED_URL = 'http://127.0.0.1:9';
 
 /** A key that is easy to find wherever it should not be. */
 export const API_KEY = 'sk-check-0123456789abcdef';

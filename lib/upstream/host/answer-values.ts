@@ -8,7 +8,7 @@ import { Writer } from './writer.ts';
 export const END_MARK = '[DONE]';
 
 /** Nothing is written between two reads. */
-const NOWHERE: ProviderPart[] = [];
+const IGNORED: ProviderPart[] = [];
 
 export class AnswerValues {
   /** True when nothing that follows counts. */
@@ -23,7 +23,7 @@ export class AnswerValues {
   }
 
   /** Where the reader writes from now on; without a list, the last parts are not kept until there are others. */
-  into(parts = NOWHERE): void {
+  into(parts = IGNORED): void {
     this.#writer.into(parts);
   }
 
