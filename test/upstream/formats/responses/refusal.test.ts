@@ -1,24 +1,13 @@
 // What a model of the responses format refuses with, whichever events have it.
 import { expect } from 'chai';
-import type { JsonObject, ProviderPart } from '../../../../lib/upstream/contract/provider.ts';
-import { ResponsesReply } from '../../../../lib/upstream/formats/responses/reply.ts';
-import { createFinishReason } from '../../../../lib/upstream/host/finish-words.ts';
+import type { ProviderPart } from '../../../../lib/upstream/contract/provider.ts';
 import { createHostFault } from '../../../../lib/upstream/host/host-fault.ts';
-import { Writer } from '../../../../lib/upstream/host/writer.ts';
+import { readEvents } from './read-events.ts';
 
-const fault = createHostFault({ secrets: [] });
+const _fault = createHostFault({ secrets: [] });
 const PLACE = { output_index: 0, item_id: 'm', content_index: 0 };
 const ADDED = { type: 'response.output_item.added', output_index: 0, item: { type: 'message', id: 'm', content: [] } };
 const DONE = { type: 'response.completed', response: { id: 'r', status: 'completed', output: [] } };
-
-function read(events: readonly JsonObject[]): readonly ProviderPart[] {
-  const parts: ProviderPart[] = [];
-  const out = new Writer();
-  out.into(parts);
-  const reply = new ResponsesReply({ fault, finishReason: createFinishReason(fault) });
-  for (const event of events) if (!out.isDone) reply.take(event, out);
-  return parts;
-}
 
 const textOf = (parts: readonly ProviderPart[]) =>
   parts.flatMap((part) => (part.type === 'block-delta' ? [part.text] : [])).join('');
@@ -28,7 +17,7 @@ describe('refusals in the responses format', () => {
     const delta = { ...PLACE, type: 'response.refusal.delta', delta: 'I' };
     const whole = { ...PLACE, type: 'response.refusal.done', refusal: 'I cannot.' };
     for (const events of [[delta, whole], [whole], [delta, whole, whole]]) {
-      const parts = read([ADDED, ...events, DONE]);
+      const parts = readEvents([ADDED, ...events, DONE]);
       expect(textOf(parts)).to.equal('I cannot.');
       const begun = parts.find(({ type }) => type === 'block-start');
       expect(begun).to.deep.include({ block: { type: 'text', refusal: true } });
@@ -38,7 +27,7 @@ describe('refusals in the responses format', () => {
 
   it('have nothing of events without a text', () => {
     const none = { ...PLACE, type: 'response.refusal.delta', delta: 5 };
-    const parts = read([ADDED, none, { ...PLACE, type: 'response.output_text.done', text: 5 }, DONE]);
+    const parts = readEvents([ADDED, none, { ...PLACE, type: 'response.output_text.done', text: 5 }, DONE]);
     expect(parts.map(({ type }) => type)).to.deep.equal(['start', 'finish']);
   });
 });

@@ -1,20 +1,9 @@
 import { expect } from 'chai';
 import type { JsonObject, ProviderPart } from '../../../../lib/upstream/contract/provider.ts';
-import { ResponsesReply } from '../../../../lib/upstream/formats/responses/reply.ts';
-import { createFinishReason } from '../../../../lib/upstream/host/finish-words.ts';
 import { createHostFault } from '../../../../lib/upstream/host/host-fault.ts';
-import { Writer } from '../../../../lib/upstream/host/writer.ts';
+import { readEvents } from './read-events.ts';
 
-const fault = createHostFault({ secrets: [] });
-
-function read(events: readonly JsonObject[]): readonly ProviderPart[] {
-  const parts: ProviderPart[] = [];
-  const out = new Writer();
-  out.into(parts);
-  const reply = new ResponsesReply({ fault, finishReason: createFinishReason(fault) });
-  for (const event of events) if (!out.isDone) reply.take(event, out);
-  return parts;
-}
+const _fault = createHostFault({ secrets: [] });
 
 /** Type or name of every block, its text, and its state. */
 function shapeOf(parts: readonly ProviderPart[]): readonly string[] {
@@ -87,7 +76,7 @@ describe('phases in the responses format', () => {
   ];
   for (const [what, events] of rows) {
     it(`are those ${what}`, () => {
-      expect(phasesOf(read(events))).to.deep.equal([
+      expect(phasesOf(readEvents(events))).to.deep.equal([
         ['commentary', 'Hello'],
         ['final_answer', 'Hello'],
       ]);
@@ -99,7 +88,7 @@ describe('phases in the responses format', () => {
       ...at(0, { item_id: 'm', content_index: 0, annotation_index: 0 }),
       annotation: { type: 'url_citation', url: 'https://a.example', title: 'A', start_index: 0, end_index: 5 },
     });
-    const parts = read([
+    const parts = readEvents([
       added(begun),
       textDelta('Hello'),
       event('completed', { response: { status: 'incomplete' } }),
@@ -110,7 +99,7 @@ describe('phases in the responses format', () => {
 
   it('are none where the word is of another shape', () => {
     for (const phase of [null, 5, '', 'Two words', 'x'.repeat(33)]) {
-      expect(phasesOf(read([done([{ ...MESSAGE, phase }])]))).to.deep.equal([[undefined, 'Hello']]);
+      expect(phasesOf(readEvents([done([{ ...MESSAGE, phase }])]))).to.deep.equal([[undefined, 'Hello']]);
     }
   });
 });
@@ -285,20 +274,20 @@ describe('answers in the responses format', () => {
   ];
   for (const [what, events, shape] of rows) {
     it(`count once: ${what}`, () =>
-      expect(shapeOf(read([event('created', { response: { id: 'r' } }), ...events]))).to.deep.equal(shape));
+      expect(shapeOf(readEvents([event('created', { response: { id: 'r' } }), ...events]))).to.deep.equal(shape));
   }
 
   it('are at work while a tool of the server is', () => {
-    const parts = read([added({ type: 'web_search_call', id: 'ws' }), event('web_search_call.searching', at(0))]);
+    const parts = readEvents([added({ type: 'web_search_call', id: 'ws' }), event('web_search_call.searching', at(0))]);
     expect(parts.map(({ type }) => type)).to.deep.equal(['alive', 'alive']);
-    expect(read([event('in_progress', { response: {} })])).to.deep.equal([]);
+    expect(readEvents([event('in_progress', { response: {} })])).to.deep.equal([]);
   });
 
   it('take the id of its item for a call that has none of its own', () => {
     const items = [CALL, CUSTOM].map(({ call_id: _, ...item }, at) =>
       event('output_item.done', { item, output_index: at }),
     );
-    const ids = read(items).flatMap((part) =>
+    const ids = readEvents(items).flatMap((part) =>
       part.type === 'block-start' && part.block.type === 'tool' ? part.block.id : [],
     );
     expect(ids).to.deep.equal(['fc', 'ctc']);
@@ -309,7 +298,7 @@ describe('answers in the responses format', () => {
       { ...CALL, arguments: '' },
       { ...CUSTOM, input: '' },
     ]) {
-      expect(shapeOf(read([added(item)])), item.type).to.deep.equal([`${item.name} `]);
+      expect(shapeOf(readEvents([added(item)])), item.type).to.deep.equal([`${item.name} `]);
     }
   });
 
@@ -321,7 +310,7 @@ describe('answers in the responses format', () => {
       output_tokens_details: { reasoning_tokens: 5 },
       total_tokens: 59,
     };
-    expect(read([textDelta('Hi'), done([], { usage })])).to.deep.include({
+    expect(readEvents([textDelta('Hi'), done([], { usage })])).to.deep.include({
       type: 'usage',
       input: 10,
       cacheRead: 40,
@@ -332,14 +321,14 @@ describe('answers in the responses format', () => {
 
   it('fail where another one begins within them', () => {
     const begin = (id: string) => event('created', { response: { id } });
-    expect(() => read([begin('a'), textDelta('Hi'), begin('b')])).to.throw('another response');
+    expect(() => readEvents([begin('a'), textDelta('Hi'), begin('b')])).to.throw('another response');
     for (const id of ['a', 'b']) {
-      expect(shapeOf(read([begin('a'), begin(id), textDelta('Hi'), done()]))).to.deep.equal(['text Hi']);
+      expect(shapeOf(readEvents([begin('a'), begin(id), textDelta('Hi'), done()]))).to.deep.equal(['text Hi']);
     }
-    expect(shapeOf(read([begin('a'), textDelta('Hi'), begin('a'), done()]))).to.deep.equal(['text Hi']);
-    expect(shapeOf(read([begin('a'), textDelta('Hi'), done(), begin('b'), textDelta('Lo'), done()]))).to.deep.equal([
-      'text Hi',
-    ]);
+    expect(shapeOf(readEvents([begin('a'), textDelta('Hi'), begin('a'), done()]))).to.deep.equal(['text Hi']);
+    expect(
+      shapeOf(readEvents([begin('a'), textDelta('Hi'), done(), begin('b'), textDelta('Lo'), done()])),
+    ).to.deep.equal(['text Hi']);
   });
 
   it('fail by an error that is no event', () => {
@@ -349,9 +338,11 @@ describe('answers in the responses format', () => {
       { code: 429, message: 'no' },
       { success: false, msg: 'no' },
     ]) {
-      expect(() => read([textDelta('Hi'), odd, done()]), JSON.stringify(odd)).to.throw('no');
+      expect(() => readEvents([textDelta('Hi'), odd, done()]), JSON.stringify(odd)).to.throw('no');
     }
-    expect(shapeOf(read([textDelta('Hi'), {}, { type: 'ping', message: 'x' }, done()]))).to.deep.equal(['text Hi']);
+    expect(shapeOf(readEvents([textDelta('Hi'), {}, { type: 'ping', message: 'x' }, done()]))).to.deep.equal([
+      'text Hi',
+    ]);
   });
 
   it('fail by their state or their reason', () => {
@@ -361,7 +352,7 @@ describe('answers in the responses format', () => {
       ['failed', { error: { code: 'server_error', message: 'x' } }],
       ['incomplete', { status: 'incomplete', incomplete_details: { reason: 'upstream_error' } }],
     ] as const)
-      expect(() => read([textDelta('Hi'), event(type, { response })]), type)
+      expect(() => readEvents([textDelta('Hi'), event(type, { response })]), type)
         .to.throw()
         .with.property('name', 'UpstreamFault');
   });
@@ -373,7 +364,7 @@ describe('answers in the responses format', () => {
       items.map((item) => event(step, { item })),
     );
     const begin = process.cpuUsage();
-    expect(shapeOf(read([...steps, done()]))).to.have.lengthOf(ITEMS);
+    expect(shapeOf(readEvents([...steps, done()]))).to.have.lengthOf(ITEMS);
     expect(process.cpuUsage(begin).user / 1000).to.be.below(1000);
   });
 });
