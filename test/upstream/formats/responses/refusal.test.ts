@@ -1,10 +1,8 @@
 // What a model of the responses format refuses with, whichever events have it.
 import { expect } from 'chai';
 import type { ProviderPart } from '../../../../lib/upstream/contract/provider.ts';
-import { createHostFault } from '../../../../lib/upstream/host/host-fault.ts';
 import { readEvents } from './read-events.ts';
 
-const _fault = createHostFault({ secrets: [] });
 const PLACE = { output_index: 0, item_id: 'm', content_index: 0 };
 const ADDED = { type: 'response.output_item.added', output_index: 0, item: { type: 'message', id: 'm', content: [] } };
 const DONE = { type: 'response.completed', response: { id: 'r', status: 'completed', output: [] } };

@@ -1,9 +1,6 @@
 import { expect } from 'chai';
 import type { JsonObject, ProviderPart } from '../../../../lib/upstream/contract/provider.ts';
-import { createHostFault } from '../../../../lib/upstream/host/host-fault.ts';
 import { readEvents } from './read-events.ts';
-
-const _fault = createHostFault({ secrets: [] });
 
 /** Type or name of every block, its text, and its state. */
 function shapeOf(parts: readonly ProviderPart[]): readonly string[] {
