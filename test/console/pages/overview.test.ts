@@ -1,6 +1,7 @@
 // An owner's first page: charges of thirty days, how long the balance lasts, and the latest calls.
 import { expect } from 'chai';
 import { DAY_MS } from '../../../lib/base/durations.ts';
+import { formatDay } from '../../../lib/money/days.ts';
 import { setUpOwner } from '../../../testkit/pages.ts';
 import { applied, giveBack, newId, RUB, reserve } from '../../contract/store/context.ts';
 import { openPages, type Pages } from '../stage.ts';
@@ -75,7 +76,7 @@ describe('the overview of an owner', () => {
     expect(await unusual()).to.equal(undefined);
     await spend(6n, 1, 'more', { model: 'dear', key });
     await spend(80n, 1, 'most', { model: 'dear', key });
-    const day = new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);
+    const day = formatDay(Date.now() - DAY_MS, 'Europe/Moscow');
     expect(await unusual())
       .to.contain('₽161.00; a usual day costs about ₽25.00. Highest cost: model dear, key shop (…9sMB).')
       .and.to.contain(`href="/account/usage?from=${day}&amp;to=${day}&amp;by=model"`);
@@ -103,7 +104,7 @@ describe('the overview of an owner', () => {
       ['cheap', '₽30.00', '75%'],
       ['dear', '₽10.00', '25%'],
     ]);
-    const [from, to] = [6, 0].map((ago) => new Date(Date.now() - ago * DAY_MS).toISOString().slice(0, 10));
+    const [from, to] = [6, 0].map((ago) => formatDay(Date.now() - ago * DAY_MS, 'Europe/Moscow'));
     expect(table).to.contain(`href="/account/usage?from=${from}&amp;to=${to}&amp;model=cheap&amp;by=key"`);
     const bars = (html: string) =>
       [...html.matchAll(/<a href="\/account\/usage\?from=[-\d]+&amp;to=[-\d]+" aria-label="[^"]*: ([^"]+)"/g)].map(

@@ -1,5 +1,6 @@
 // Automatic top-up on the wallet page: the cards to choose from, the sum of this month, and what is logged.
 import { expect } from 'chai';
+import { formatDay } from '../../../lib/money/days.ts';
 import { CARD_UNUSABLE } from '../../../lib/payments/topup-rules.ts';
 import type { AutoTopupRow } from '../../../lib/store/ports/payments.ts';
 import { lose } from '../../../testkit/faulty-store.ts';
@@ -72,7 +73,7 @@ describe('automatic top-ups on the page of the wallet', () => {
   });
 
   it('count the charges of this month only', async () => {
-    const month = new Date().toISOString().slice(0, 7);
+    const month = formatDay(Date.now(), 'Europe/Moscow').slice(0, 7);
     await setUp({ month, monthSum: 700n * RUB, cap: 3000n * RUB });
     expect((await owner.get(WALLET)).text).to.contain('₽700.00 / ₽3,000.00');
     const known = await row();
