@@ -38,6 +38,8 @@ export class SseReply {
   #stepAt = 0;
   /** Whether chunks are framed here, not by Node. */
   #isFramed = false;
+  /** Whether events were written since the last heartbeat. */
+  #isWritten = false;
 
   constructor(response: ServerResponse, { headers, stallMs, onOpen }: SseReplyOptions) {
     this.#response = response;
@@ -72,7 +74,16 @@ export class SseReply {
   write(text: string): Promise<void> | undefined {
     if (text === '' || this.#response.destroyed) return undefined;
     const outlet = this.#outlet();
+    this.#isWritten = true;
     return this.#send(text, outlet) ? undefined : this.#drained(outlet);
+  }
+
+  /** A comment where nothing else was written since the last one: proxies close a connection that is silent. */
+  heartbeat(): void {
+    const isSilent = !this.#isWritten;
+    this.#isWritten = false;
+    // A slow client still has something to read.
+    if (isSilent && !this.#response.destroyed && !this.#outlet().writableNeedDrain) this.keepAlive();
   }
 
   keepAlive(): void {

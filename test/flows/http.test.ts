@@ -2,11 +2,20 @@
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ask, CHAT, DIALECTS, MESSAGES, readHead, send, until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { itTimed } from '../../testkit/timed.ts';
-import { chatAnswer, chatStall, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
+import {
+  chatAnswer,
+  chatChunk,
+  chatEnd,
+  chatStall,
+  SSE,
+  startUpstream,
+  type TestUpstream,
+} from '../../testkit/upstream.ts';
 
 describe('http', () => {
   let upstream: TestUpstream;
@@ -273,6 +282,25 @@ describe('http', () => {
         expect(text.match(/^: keep-alive$/gm)?.length).to.be.within(2, 9);
         expect(text).to.contain('did not answer in time').and.to.contain('Charge refunded');
       }
+      await impatient.checkMoney();
+      upstream.behave(chatAnswer('Hello there.'));
+    });
+
+    it('keeps a stream alive in the middle of an answer, while the upstream sends what is not delivered', async () => {
+      upstream.behave(async ({ response }) => {
+        response.writeHead(200, SSE);
+        response.write(chatChunk('Hello '));
+        for (let step = 0; step < 30; step += 1) {
+          const delta = { reasoning_content: 'hm ' };
+          response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`);
+          await sleep(20);
+        }
+        response.end(chatChunk('there.') + chatEnd());
+      });
+      const { key } = await impatient.account();
+      const { text } = await send(impatient.url + MESSAGES, { key, body: ask('hi', { stream: true }) });
+      const [, between = ''] = /"text":"Hello "(.*)"text":"there\."/s.exec(text) ?? [];
+      expect(between.match(/^: keep-alive$/gm)?.length).to.be.within(2, 6);
       await impatient.checkMoney();
       upstream.behave(chatAnswer('Hello there.'));
     });

@@ -99,6 +99,33 @@ describe('SSE reply', () => {
     }
   }
 
+  it('shows that it is alive where nothing was written since the last time', async () => {
+    const reply = await open();
+    reply.open();
+    reply.heartbeat();
+    void reply.write('data: 1\n\n');
+    reply.heartbeat();
+    void reply.write('data: 2\n\n');
+    reply.heartbeat();
+    reply.heartbeat();
+    reply.close();
+    await until(() => text.endsWith('0\r\n\r\n'));
+    const alive = ': keep-alive\n\n';
+    expect(joinChunks()).to.equal(`${alive}data: 1\n\ndata: 2\n\n${alive}`);
+  });
+
+  it('writes no comments for a client that is slow', async () => {
+    const reply = await open();
+    client.pause();
+    reply.open();
+    expect(reply.write('x'.repeat(MUCH_BYTES))).to.be.instanceOf(Promise);
+    await sleep(50);
+    reply.heartbeat();
+    const waiting = response.socket?.writableLength;
+    reply.heartbeat();
+    expect(response.socket?.writableLength).to.equal(waiting);
+  });
+
   it('sends plain texts to a client without chunked encoding', async () => {
     const reply = await open(60_000, '1.0');
     reply.open();

@@ -53,7 +53,7 @@ const STREAM: Json = {
     description:
       'The data of one event. Each event is a line `data: <JSON>` and an empty line, in the order of the examples. ' +
       'Content chunks repeat; tool calls are sent in separate chunks. An error ends the stream early. The last event is ' +
-      'always `data: [DONE]`, which is not JSON. Comments (`: keep-alive`) may precede the first event.',
+      'always `data: [DONE]`, which is not JSON. Comments (`: keep-alive`) may precede any event.',
     oneOf: [
       'ChatRoleChunk',
       'ChatReasoningChunk',

@@ -77,7 +77,7 @@ const STREAM: Json = {
       'The data of one event. Each event is a line `event: <name>`, a line `data: <JSON>` and an empty line. The names ' +
       'are those of the examples, in this order. `content_block_delta` repeats within a block, and the block events repeat ' +
       'for each block. `billing` is always last; clients that do not know it can ignore it. `error` ends a stream that ' +
-      'fails. Comments (`: keep-alive`) may precede the first event.',
+      'fails. Comments (`: keep-alive`) may precede any event.',
     oneOf: Object.values(EVENTS).map(({ schema }) => ref(schema)),
   },
   examples: Object.fromEntries(Object.entries(EVENTS).map(([name, { example }]) => [name, { value: example }])),

@@ -306,7 +306,7 @@ const STREAM: Json = {
       '`response.created` and `response.in_progress` come first; each item begins with `response.output_item.added` and ' +
       'ends with `response.output_item.done`; the last event is `response.completed`, `response.incomplete` or ' +
       '`response.failed`, whose `response` has all items, usage and `billing`. An `error` precedes `response.failed`. ' +
-      'Comments (`: keep-alive`) may precede the first event.',
+      'Comments (`: keep-alive`) may precede any event.',
     oneOf: Object.keys(EVENTS).map(ref),
   },
   examples: {

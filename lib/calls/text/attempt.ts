@@ -52,7 +52,7 @@ export interface TextTimeouts {
   /** Between contents. */
   readonly idleTimeoutMs: number;
   readonly totalTimeoutMs: number;
-  /** How often a stream without a fragment yet sends a heartbeat. */
+  /** How often a stream on which nothing is sent shows that it is alive. */
   readonly heartbeatMs?: number | undefined;
 }
 
@@ -156,7 +156,7 @@ export class TextAttempt<Out> implements Watched, DeliveryListener {
   }
 
   onHeartbeat(): void {
-    this.#output.sink.keepAlive();
+    this.#output.sink.heartbeat();
   }
 
   onTimeout(): void {
@@ -183,7 +183,6 @@ export class TextAttempt<Out> implements Watched, DeliveryListener {
   }
 
   onBegin(): void {
-    this.#watch.delivered();
     this.#call.onBegin();
   }
 }

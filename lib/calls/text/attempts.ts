@@ -87,7 +87,7 @@ export class TextAttempts<Out> implements RoutesOptions<Candidate, FinishPart>, 
 
   attempt(candidate: Candidate, onFirst: () => void): Promise<Ending<FinishPart>> {
     // Each attempt starts its own heartbeats: otherwise the silence between two attempts could be too long.
-    if (this.#asked !== undefined) this.#prepared.output.sink.keepAlive();
+    if (this.#asked !== undefined) this.#prepared.output.sink.heartbeat();
     this.#asked = candidate;
     this.#onFirst = onFirst;
     this.#readPrompt(candidate);

@@ -21,7 +21,7 @@ export async function collectReply(
         write(parts);
         return [];
       },
-      keepAlive: () => undefined,
+      heartbeat: () => undefined,
       close() {
         complete = true;
       },

@@ -21,8 +21,8 @@ export interface TextSink<Out = StreamPart> {
    * Returns a promise if the client reads more slowly than this arrives. Throws the fault of an `error` if not live.
    */
   push(batch: readonly Out[]): readonly Promise<void>[];
-  /** Nothing has arrived yet, but the connection is alive. */
-  keepAlive(): void;
+  /** The answer goes on: a stream that has sent nothing since the last time shows that it is alive. */
+  heartbeat(): void;
   /** Nothing follows. */
   close(): void;
 }

@@ -17,7 +17,7 @@ export interface Watched {
   readonly workedAt: number;
   /** The upstream has given its reason to end, and no content has followed it. */
   readonly finished: boolean;
-  /** Called every `heartbeatMs` until `delivered`. */
+  /** Called every `heartbeatMs`. */
   onHeartbeat(): void;
   /** Called once, when a limit is exceeded. */
   onTimeout(): void;
@@ -80,11 +80,6 @@ export class Watch {
     this.#paused = false;
     this.#resumedAt = now();
     this.#arm();
-  }
-
-  /** The client got its first fragment: no more heartbeats. */
-  delivered(): void {
-    this.#heartbeatAt = Number.POSITIVE_INFINITY;
   }
 
   stop(): void {

@@ -91,7 +91,7 @@ function streamOutput(
     live: true,
     sink: {
       open: () => reply.open(),
-      keepAlive: () => reply.keepAlive(),
+      heartbeat: () => reply.heartbeat(),
       push(parts) {
         for (const part of parts) {
           if (part.type === 'error') failure = part.fault;

@@ -245,11 +245,11 @@ describe('text engine', () => {
     const delivery = 'buffered';
     const max = { request: { maxTokens: 600 } };
 
-    it('keeps its stream alive for as long as nothing is delivered, whatever the upstream has sent', async () => {
+    it('keeps its stream alive, whatever the upstream has sent', async () => {
       const slow = playing([START, OPEN, delta('Hello')], () => sleep(300), [CLOSE, usage(7, 900), FINISH]);
       const { beats } = await stage.call({ routes: [slow], delivery, timeouts: { heartbeatMs: 20 } });
       expect(beats).to.be.above(2);
-      expect((await stage.call({ routes: [slow], timeouts: { heartbeatMs: 250 } })).beats, 'delivered').to.equal(0);
+      expect((await stage.call({ routes: [slow], timeouts: { heartbeatMs: 20 } })).beats, 'delivered').to.be.above(2);
     });
 
     it('bills characters and not what the upstream says', async () => {

@@ -275,7 +275,7 @@ function outputOf({ live = true, onOpen, onWrite }: CallOptions) {
       const wait = onWrite?.(written);
       return wait ? [wait] : [];
     },
-    keepAlive() {
+    heartbeat() {
       seen.beats += 1;
     },
     close() {

@@ -196,18 +196,13 @@ describe('watch', () => {
   });
 
   describe('heartbeats', () => {
-    itTimed('come in even steps until the first fragment is delivered', async () => {
+    itTimed('come in even steps', async () => {
       start({ heartbeatMs: 30 });
       await until(() => beats.length >= 2);
-      touch();
       for (const [at, beat] of beats.entries()) expect(beat).to.be.within((at + 1) * 30 - 1, (at + 1) * 30 + LATE_MS);
-      watch.delivered();
-      const before = beats.length;
-      await sleep(80);
-      expect(beats).to.have.length(before);
     });
 
-    itTimed('go on while the upstream sends something that is not delivered', async () => {
+    itTimed('go on while the upstream sends something', async () => {
       start({ heartbeatMs: 20, idleTimeoutMs: 5000 });
       const ticker = setInterval(() => touch(), 5);
       await until(() => beats.length >= 3).finally(() => clearInterval(ticker));
@@ -267,7 +262,6 @@ describe('watch', () => {
     const longest = 2_147_483_647;
     start({ firstTokenTimeoutMs: longest, idleTimeoutMs: longest, totalMs: longest });
     touch();
-    watch.delivered();
     watch.pause();
     watch.resume();
     await sleep(20);
