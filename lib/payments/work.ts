@@ -14,9 +14,10 @@ import { toProviderId } from './ids.ts';
 import { buildOrder, parseOrderFacts } from './order-facts.ts';
 import { nextPollAt, nextRefundPollAt } from './poll-schedule.ts';
 import { findProviderFault } from './provider-fault.ts';
+import { readRestoredAt } from './restored.ts';
 
 interface WorkOptions {
-  readonly store: Pick<Store, 'payments' | 'ledger'>;
+  readonly store: Pick<Store, 'payments' | 'ledger' | 'settings'>;
   readonly follow: PaymentFollower;
   /** The providers that are enabled now. */
   readonly providers: () => ReadonlyMap<string, OpenPayment>;
@@ -45,7 +46,7 @@ export function createWork({ store, follow: steps, providers, now, log, onFailur
 
   async function workOnPayment(payment: Payment, signal: AbortSignal): Promise<Payment> {
     const open = providers().get(payment.provider);
-    if (!open) return postponePoll(payment, now() + DISABLED_PROVIDER_RETRY_MS);
+    if (!open) return postponePoll(payment, await nextPollWhileOff(payment));
     try {
       const begun = payment.phase === 'created' ? await startAtProvider(payment, open, signal) : payment;
       if (begun.ref === null || (begun.version !== payment.version && !isDue(begun))) return begun;
@@ -58,7 +59,7 @@ export function createWork({ store, follow: steps, providers, now, log, onFailur
       onFailure?.(payment.provider, kind);
       log.warn({ payment: payment.id, provider: payment.provider, kind, status, detail }, 'a payment provider failed');
       const known = await store.payments.get(payment.id);
-      return known ? postponePoll(known, nextPollAfterFailure(known, kind)) : payment;
+      return known ? postponePoll(known, await nextPollAfterFailure(known, kind)) : payment;
     }
   }
 
@@ -72,16 +73,27 @@ export function createWork({ store, follow: steps, providers, now, log, onFailur
     return dueAt !== null && dueAt <= now();
   }
 
-  function nextPollAfterFailure(payment: Payment, kind: UpstreamFault['kind']): number | null {
+  async function nextPollAfterFailure(payment: Payment, kind: UpstreamFault['kind']): Promise<number | null> {
     const at = now();
-    const { phase, credited, createdAt, changedAt } = payment;
+    const { phase, credited, createdAt } = payment;
     // While a provider is down for days, the payment may have been made there, or refunded.
     const patienceMs = kind === 'missing' ? DAY_MS : GIVE_UP_MS;
     if (phase === 'succeeded') return at + 5000;
     const asked = parseRefunds(payment).find(({ state }) => state === 'asked');
-    const since = asked?.at ?? changedAt;
+    const since = asked?.at ?? (await wantedSince(payment));
     if (credited > 0n) return asked || at - since < patienceMs ? nextRefundPollAt(since, at) : null;
     return nextPollAt(payment, at) ?? (at - createdAt < patienceMs ? at + HOUR_MS : null);
+  }
+
+  /** A payment that waits for nothing is only asked about because of a restore, with all others. */
+  async function nextPollWhileOff(payment: Payment): Promise<number | null> {
+    const isWaiting = payment.credited === 0n || parseRefunds(payment).some(({ state }) => state === 'asked');
+    return isWaiting ? now() + DISABLED_PROVIDER_RETRY_MS : nextPollAfterFailure(payment, 'network');
+  }
+
+  /** Since when its provider is asked about a payment. */
+  async function wantedSince({ changedAt, credited }: Payment): Promise<number> {
+    return credited === 0n ? changedAt : Math.max(changedAt, await readRestoredAt(store));
   }
 
   /** Does nothing to a payment that is not due at all: polling it by hand does not schedule polls. */

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { pauseTopupsOfBackup, RESTORED } from '../../lib/payments/restored.ts';
+import { requestRefund } from '../../lib/payments/operator.ts';
+import { RESTORED, readRestoredAt, takeUpBackup } from '../../lib/payments/restored.ts';
 import { markResumed, PROVIDER_OFF } from '../../lib/payments/topup-rules.ts';
 import { BACKUP_SETTING } from '../../lib/store/backup-file.ts';
 import { copyStore } from '../../lib/store/copy.ts';
@@ -16,6 +17,7 @@ import { startGateway } from '../../testkit/gateway.ts';
 import { STORES } from '../../testkit/stores.ts';
 import { newWallet, RUB, type StoreDatabase } from '../contract/store/context.ts';
 import { newAuto, newMethod } from '../contract/store/payments.ts';
+import { useStage } from './service-stage.ts';
 
 for (const kind of STORES) {
   describe(`a backup of ${kind.name}`, () => {
@@ -81,7 +83,7 @@ for (const kind of STORES) {
       await store.sessions.addLink({ ...link, email: 'op@example.com' });
       const file = join(folder, 'again.db');
       await store.backup(file);
-      expect(await pauseTopupsOfBackup(store, Date.now())).to.equal(undefined);
+      expect(await takeUpBackup(store, Date.now())).to.equal(undefined);
       const backup = await openStore(`sqlite:${file}`, { readOnly: true, inProcess: true });
       const target = await kind.create();
       const copy = await openStore(target.url, { inProcess: true, unfinished: true });
@@ -89,10 +91,10 @@ for (const kind of STORES) {
         expect(await backup.sessions.get(`s-${kind.name}`)).to.equal(undefined);
         expect(await backup.sessions.link(link.hash)).to.equal(undefined);
         await copyStore({ from: backup, to: copy, live: false });
-        const found = await pauseTopupsOfBackup(copy, Date.now());
+        const found = await takeUpBackup(copy, Date.now());
         expect(found).to.include({ paused: (await store.payments.page('autoTopups', { limit: 10 })).length });
         expect((await copy.payments.autoTopup(wallet))?.reason).to.equal(RESTORED);
-        expect(await pauseTopupsOfBackup(copy, Date.now())).to.equal(undefined);
+        expect(await takeUpBackup(copy, Date.now())).to.equal(undefined);
       } finally {
         await backup.close();
         await copy.close();
@@ -129,8 +131,8 @@ for (const kind of STORES) {
         },
       };
       await store.settings.set(BACKUP_SETTING, 'a backup');
-      expect(await pauseTopupsOfBackup({ ...store, payments: raced }, 5)).to.deep.equal({
-        ...{ backup: 'a backup', paused: wanted },
+      expect(await takeUpBackup({ ...store, payments: raced }, 5)).to.deep.equal({
+        ...{ backup: 'a backup', paused: wanted, asked: 0 },
       });
       expect(await read(low)).to.include({ pausedAt: 5, reason: RESTORED });
       expect(await read(changed)).to.include({ pausedAt: 5, reason: RESTORED, threshold: RUB });
@@ -138,6 +140,69 @@ for (const kind of STORES) {
       expect(await read(waiting)).to.include({ pausedAt: 5, reason: RESTORED });
       expect(await read(off)).to.include({ enabled: false, pausedAt: null });
       expect(await read(paused)).to.include({ pausedAt: 1, reason: 'declined' });
+    });
+  });
+  describe(`refunds that a backup of ${kind.name} lacks`, () => {
+    const { stage, service } = useStage(kind);
+    let folder: string;
+
+    before(() => {
+      folder = mkdtempSync(join(tmpdir(), 'tollgate-restored-'));
+    });
+    after(() => rmSync(folder, { recursive: true, force: true }));
+
+    const start = (file: string) =>
+      startGateway({
+        catalog: { payments: { till: { plugin: 'till', settings: { baseUrl: stage.bank.url } } } },
+        env: { PAYMENTS_PATH: TILLS },
+        database: `sqlite:${file}`,
+      });
+
+    it('are taken from the wallets, whoever made them', async function () {
+      this.timeout(120_000);
+      const [ours, theirs, whole, kept] = [
+        await stage.credited(service()),
+        await stage.credited(service()),
+        await stage.credited(service()),
+        await stage.credited(service()),
+      ];
+      const file = join(folder, 'refunds.db');
+      await stage.store.backup(file);
+      const wish = { at: Date.now(), amount: 300n * RUB, reason: 'wish', refund: `rfd_${ours.id}` };
+      await requestRefund(stage.store, ours.id, wish);
+      await service().payments.poll(ours.id);
+      stage.bank.giveBack(theirs.id, 200n * RUB);
+      stage.bank.giveBack(whole.id, 1000n * RUB);
+      const orders = [ours.id, theirs.id, whole.id, kept.id];
+      expect(stage.bank.holds(orders)).to.equal(2500n * RUB);
+
+      const gateway = await start(file);
+      const { payments, ledger } = gateway.store;
+      await until(async () => (await payments.list({ wallet: stage.wallet, isOpen: true, limit: 10 })).length === 0);
+      const found = await Promise.all(orders.map(async (id) => (await payments.get(id))?.refunded));
+      expect(found).to.deep.equal([300n * RUB, 200n * RUB, 1000n * RUB, 0n]);
+      expect(await ledger.wallet(stage.wallet)).to.include({ topped: 2500n * RUB });
+      await gateway.checkMoney();
+      await gateway.stop();
+      const again = await start(file);
+      expect(await again.store.payments.list({ wallet: stage.wallet, isOpen: true, limit: 10 })).to.deep.equal([]);
+      await again.stop();
+    });
+
+    it('are looked for as long as a provider may be down', async () => {
+      const day = 24 * 3_600_000;
+      const { id } = await stage.credited(service());
+      const payment = await stage.payment(id);
+      await stage.store.payments.put('payments', [{ ...payment, changedAt: Date.now() - 400 * day }]);
+      await stage.store.settings.set(BACKUP_SETTING, 'a backup');
+      await takeUpBackup(stage.store, Date.now());
+      expect(await readRestoredAt(stage.store)).to.be.above(Date.now() - 60_000);
+      stage.bank.hook = () => 503;
+      for (const daysLater of [1, 20, 31]) {
+        stage.aheadMs = daysLater * day;
+        await service().payments.poll(id);
+        expect((await stage.payment(id)).dueAt === null, `after ${daysLater} days`).to.equal(daysLater > 30);
+      }
     });
   });
 }

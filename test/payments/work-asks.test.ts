@@ -90,6 +90,7 @@ async function worked(
         autoTopup: async () => ({ enabled: true, method: 'pm_1' }),
       } as never,
       ledger: { wallet: async () => ({ status: 'active' }) } as never,
+      settings: { get: async () => undefined } as never,
     },
     follow: {
       follow: async () => payment,

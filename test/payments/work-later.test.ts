@@ -45,7 +45,11 @@ async function changesOf(
   };
   const providers = new Map(isOn ? [['till', { name: 'till', provider: { fetch } } as unknown as OpenPayment]] : []);
   const work = createWork({
-    store: { payments: { get: async () => payment } as never, ledger: {} as never },
+    store: {
+      payments: { get: async () => payment } as never,
+      ledger: {} as never,
+      settings: { get: async () => undefined } as never,
+    },
     follow: {
       follow: () => expect.fail('there is no state to follow'),
       change: async (change) => {
