@@ -1,6 +1,4 @@
 // Authentication: who may call and how often; all waits of a request for the store share one time limit.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import Hapi from '@hapi/hapi';
 import { expect } from 'chai';
 import { type Accounts, createAccounts } from '../../lib/accounts/accounts.ts';
@@ -13,6 +11,7 @@ import { type KeyLimits, NO_LIMITS } from '../../lib/money/key-limits.ts';
 import type { KeyHolder } from '../../lib/store/ports/keys.ts';
 import { MESSAGES, open, send, until } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { readLogLines } from '../../testkit/log-lines.ts';
 import { itLong } from '../../testkit/long.ts';
 import { itTimed } from '../../testkit/timed.ts';
 
@@ -221,11 +220,7 @@ describe('authentication', () => {
   });
   after(() => gateway.stop());
 
-  const logged = () =>
-    readFileSync(join(gateway.folder, 'log'), 'utf8')
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line));
+  const logged = () => readLogLines(gateway);
 
   const statusOf = async (key: string) => (await send(`${gateway.url}/api/v1/balance`, { key })).status;
 

@@ -1,10 +1,9 @@
 // Behind a proxy, clients are counted and recorded by the address that a trusted proxy names.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { TILLS } from '../../testkit/bank.ts';
 import { send, until } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { readLogLines } from '../../testkit/log-lines.ts';
 import { createVisitor, PASSWORD, setUpOwner } from '../../testkit/pages.ts';
 import { startMailServer } from '../../testkit/smtp.ts';
 
@@ -12,11 +11,6 @@ const payments = { till: { plugin: 'till', settings: { baseUrl: 'http://127.0.0.
 const CATALOG = { upstreams: {}, models: [], payments };
 const EVIL = '203.0.113.9';
 const WARNING = 'a proxy that TRUSTED_PROXIES does not name sends X-Forwarded-For';
-
-function readLogLines({ folder }: TestGateway): readonly Record<string, unknown>[] {
-  const lines = readFileSync(join(folder, 'log'), 'utf8').split('\n');
-  return lines.slice(0, -1).map((line) => JSON.parse(line));
-}
 
 /** A proxy's header for a client at this address that claims to be somebody else. */
 const from = (address: string) => ({ headers: { 'x-forwarded-for': `${EVIL}, ${address}` } });

@@ -10,6 +10,7 @@ import type { Charge } from '../../lib/money/decide.ts';
 import { SERVICE_OWNER } from '../../lib/money/operations.ts';
 import { CHAT, joinText, open, parseEvents, type Reply, readHead, send, until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { readLogLines } from '../../testkit/log-lines.ts';
 import { createVisitor, hiddenFields, setUpOwner, type Visitor } from '../../testkit/pages.ts';
 import { applied, giveBack, reserve } from '../contract/store/context.ts';
 
@@ -43,11 +44,7 @@ describe('the playground', function () {
     return owner.post(`${PAGE}/text`, { csrf, key: account.keyId, ...fields });
   }
 
-  const lines = (): Record<string, unknown>[] =>
-    readFileSync(join(test.folder, 'log'), 'utf8')
-      .split('\n')
-      .filter((line) => line.endsWith('}'))
-      .map((line) => JSON.parse(line));
+  const lines = (): Record<string, unknown>[] => readLogLines(test);
 
   async function lastCharge({ id } = account): Promise<Charge | undefined> {
     return (await test.store.ledger.charges(id, { limit: 1 }))[0];

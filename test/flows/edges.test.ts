@@ -1,5 +1,4 @@
 // What one socket, with or without a key, may cost the service.
-import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -16,6 +15,7 @@ import {
   until,
 } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { readLogLines } from '../../testkit/log-lines.ts';
 import { itLong, longer } from '../../testkit/long.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import { chatAnswer, chatStall, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
@@ -72,11 +72,7 @@ describe('edges', () => {
 
   const head = (path: string, { key }: Pick<TestAccount, 'key'>, lines: string) =>
     `POST ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\n${lines}\r\n\r\n`;
-  const logged = () =>
-    readFileSync(`${gateway.folder}/log`, 'utf8')
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line));
+  const logged = () => readLogLines(gateway);
   const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 
   describe('of bodies', () => {

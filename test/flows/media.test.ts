@@ -10,6 +10,7 @@ import { HOUR_MS } from '../../lib/base/durations.ts';
 import type { NewMedia } from '../../lib/store/ports/media.ts';
 import { open, readHead, type SendOptions, until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { readLogLines } from '../../testkit/log-lines.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { itTimed } from '../../testkit/timed.ts';
@@ -213,13 +214,10 @@ for (const kind of longer([SQLITE], STORES)) {
         return socket;
       };
       const line = async () => {
-        const lines = () =>
-          readFileSync(join(gateway.folder, 'log'), 'utf8')
-            .split('\n')
-            .filter((text) => text.includes(path.slice(0, 13)));
+        const lines = () => readLogLines(gateway).filter((line) => JSON.stringify(line).includes(path.slice(0, 13)));
         const before = lines().length;
         await until(() => lines().length > before);
-        return JSON.parse(lines().at(-1) ?? '');
+        return lines().at(-1);
       };
 
       itTimed('wait for a reader that stalls, and drop it', async () => {

@@ -1,11 +1,10 @@
 // In which order calls for images and videos are refused, and what the log notes of a video.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
 import { send, until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { EDITS, GENERATIONS } from '../../testkit/images.ts';
+import { readLogLines } from '../../testkit/log-lines.ts';
 import { PNG } from '../media/sample-images.ts';
 
 const VIDEOS = '/api/v1/videos';
@@ -71,10 +70,8 @@ describe('calls for images and videos', () => {
     const { json } = await post(VIDEOS, { model: 'film', prompt: 'a hill' }, account);
     await send(`${gateway.url}${VIDEOS}?id=${json.id}`, { key: account.key });
     const lines = (method: string) =>
-      readFileSync(join(gateway.folder, 'log'), 'utf8')
-        .split('\n')
-        .filter((line) => line.includes(`"method":"${method}"`) && line.includes(`"job":"${json.id}"`));
+      readLogLines(gateway).filter((line) => line.method === method && line.job === json.id);
     await until(async () => lines('post').length === 1 && lines('get').length === 1);
-    expect(JSON.parse(lines('post')[0] ?? '')).to.include({ model: 'film', status: 200 });
+    expect(lines('post')[0]).to.include({ model: 'film', status: 200 });
   });
 });

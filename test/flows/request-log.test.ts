@@ -1,11 +1,10 @@
 // The line of a request says how its call ended and what it came to, also when the client did not wait for that.
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { ask, DIALECTS, open, readHead, send, until } from '../../testkit/client.ts';
 import { scrape } from '../../testkit/exposition.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { readLogLines } from '../../testkit/log-lines.ts';
 import {
   answerStatus,
   chatAnswer,
@@ -37,12 +36,7 @@ describe('the log line of a request', () => {
     await upstream.close();
   });
 
-  const lines = (): readonly Line[] =>
-    readFileSync(join(gateway.folder, 'log'), 'utf8')
-      .split('\n')
-      // What comes after the last end of a line is still being written.
-      .slice(0, -1)
-      .map((line) => JSON.parse(line));
+  const lines = (): readonly Line[] => readLogLines(gateway);
   const isRequest = ({ msg }: Line) => msg === 'request';
 
   /** All that was logged from the start of the test to the line of its one request. */

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { ask, CHAT, DIALECTS, send, until } from '../../testkit/client.ts';
 import { scrape } from '../../testkit/exposition.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { readLogLines } from '../../testkit/log-lines.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import { answerStatus, chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
@@ -58,11 +59,7 @@ describe('upstreams that fail', () => {
     return (await send(`${operator()}/readyz?verbose`)).json.upstreams;
   }
   const logLines = async (part: string) => {
-    const lines = () =>
-      readFileSync(join(gateway.folder, 'log'), 'utf8')
-        .split('\n')
-        .filter((line) => line.includes(part))
-        .map((line) => JSON.parse(line));
+    const lines = () => readLogLines(gateway).filter((line) => JSON.stringify(line).includes(part));
     await until(() => lines().length > 0);
     return lines();
   };

@@ -1,5 +1,4 @@
 // The model `smart` through a whole gateway: which model runs, what is held and charged for it, and what the reply says.
-import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { SMART_TIERS, type SmartTier } from '../../lib/base/smart-tiers.ts';
 import { routeSmart } from '../../lib/calls/smart/route.ts';
@@ -15,6 +14,7 @@ import {
   until,
 } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { readLogLines } from '../../testkit/log-lines.ts';
 import { longer } from '../../testkit/long.ts';
 import { PRICES, PROMPTS, smartCatalog, TIER_MODELS } from '../../testkit/smart.ts';
 import { answerStatus, chatAnswer, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
@@ -253,11 +253,11 @@ describe('smart', () => {
     const prompt = `${PROMPTS.heavy} for a secret sauce app`;
     const reply = await call(CHAT, prompt);
     const id = String(reply.headers['x-request-id']);
-    const lines = () => readFileSync(`${gateway.folder}/log`, 'utf8').split('\n');
-    const line = () => lines().find((text) => text.includes(id) && text.includes('smart_tier'));
+    const lines = () => readLogLines(gateway);
+    const line = () => lines().find((each) => 'smart_tier' in each && JSON.stringify(each).includes(id));
     await until(() => line() !== undefined);
     const { score } = routeText(prompt);
-    expect(JSON.parse(line() ?? '')).to.include({ model: 'big', smart_tier: 'heavy', smart_score: score });
-    expect(lines().join()).not.to.contain('secret sauce');
+    expect(line()).to.include({ model: 'big', smart_tier: 'heavy', smart_score: score });
+    expect(JSON.stringify(lines())).not.to.contain('secret sauce');
   });
 });

@@ -1,10 +1,9 @@
 // Health, the start, a reload, metrics and the list of models count the same models, and an edit says what it switches off.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { send, until } from '../../testkit/client.ts';
 import { scrape } from '../../testkit/exposition.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { readLogLines } from '../../testkit/log-lines.ts';
 import { smartCatalog } from '../../testkit/smart.ts';
 
 /** Nobody is asked. */
@@ -18,13 +17,7 @@ describe('counts of models', () => {
   });
   after(() => test.stop());
 
-  const lines = () =>
-    readFileSync(join(test.folder, 'log'), 'utf8')
-      .split('\n')
-      // The last one may not be whole yet.
-      .slice(0, -1)
-      .filter((line) => line.startsWith('{'))
-      .map((line) => JSON.parse(line));
+  const lines = () => readLogLines(test);
   async function reload(catalog: object) {
     const reloads = () => lines().filter(({ msg }) => msg === 'the catalog was reloaded');
     const before = reloads().length;
