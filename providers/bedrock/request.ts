@@ -122,8 +122,8 @@ function buildToolConfig({ list, choice = 'auto' }: Tools): object {
   const toolChoice = typeof choice === 'string' ? { [choice]: {} } : { tool: { name: choice.name } };
   const specs = list.map(({ name, description, schema }) => ({
     name,
-    // An empty one is refused.
-    ...(description && { description }),
+    // A blank one is refused.
+    ...(description?.trim() && { description }),
     inputSchema: { json: schema },
   }));
   return { tools: specs.map((toolSpec) => ({ toolSpec })), toolChoice };

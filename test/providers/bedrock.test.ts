@@ -233,10 +233,10 @@ describe('bedrock', () => {
     expect(asked({ messages: [HI] })).not.to.have.property('toolConfig');
   });
 
-  it('leaves out an empty description and blank stop strings, which the vendor refuses', () => {
-    const list = [{ name: 'look', description: '', schema: { type: 'object' } }];
+  it('leaves out blank descriptions and blank stop strings, which the vendor refuses', () => {
+    const list = ['', ' \n'].map((description, at) => ({ name: `look${at}`, description, schema: { type: 'object' } }));
     const { toolConfig, inferenceConfig } = asked({ tools: { list }, stops: ['\n\n', ' '] });
-    expect(toolConfig?.tools[0]?.toolSpec).to.have.all.keys('name', 'inputSchema');
+    for (const { toolSpec } of toolConfig?.tools ?? []) expect(toolSpec).to.have.all.keys('name', 'inputSchema');
     expect(inferenceConfig).to.deep.equal({ maxTokens: 9 });
     expect(asked({ stops: ['\n', 'END'] }).inferenceConfig).to.deep.include({ stopSequences: ['END'] });
   });
