@@ -6,6 +6,7 @@ import {
   buildMessagesBody,
   buildMessagesHeaders,
   buildMessagesUrl,
+  CACHE_STYLES,
   chooseKeyHeaders,
   OFF_STYLES,
   type Settings,
@@ -24,6 +25,7 @@ const plugin: ProviderPlugin<Settings> = {
       thinking: joi.valid(...THINKING_STYLES).default('adaptive'),
       thinkingOff: joi.valid(...OFF_STYLES).default('disabled'),
       unsignedThinking: joi.valid(...UNSIGNED_STYLES).default('omit'),
+      cachedInput: joi.valid(...CACHE_STYLES).default('beside'),
       systemMessages: joi.valid(...SYSTEM_STYLES).default('in_place'),
       // By default those that change neither a price nor where code runs.
       betas: joi.array().items(joi.string()).default(defaultBetas),
@@ -46,7 +48,7 @@ export default plugin;
 const EVENT_CHARS_MAX = 32 * 1024 * 1024;
 
 /** Bedrock adds counts to the last event. */
-const QUIRKS: MessageQuirks = {
+const COUNTS: Pick<MessageQuirks, 'counts'> = {
   counts: {
     at: ['amazon-bedrock-invocationMetrics'],
     names: {
@@ -63,6 +65,7 @@ function createProvider(settings: Settings, host: Host): Provider {
     url: buildMessagesUrl(wire),
     wire,
     request: { method: 'POST', auth: chooseKeyHeaders(wire, host) } as const,
+    quirks: { ...COUNTS, countsCacheInside: wire.cachedInput === 'included' },
   }));
   return {
     tools: true,
@@ -78,12 +81,12 @@ function createProvider(settings: Settings, host: Host): Provider {
       return host.models(`${wire.baseUrl}/v1/models?limit=1000`, { headers, auth: request.auth, signal });
     },
     text(call, signal) {
-      const { url, request, wire } = resolveTarget(call);
+      const { url, request, wire, quirks } = resolveTarget(call);
       const { conversation } = call;
       const body = buildMessagesBody(call, wire, host);
       const headers = buildMessagesHeaders(call, wire);
       const asked = { ...request, headers, conversation, body, signal, eventCharsMax: EVENT_CHARS_MAX };
-      return host.answer(url, asked, host.message.reader(QUIRKS));
+      return host.answer(url, asked, host.message.reader(quirks));
     },
   };
 }

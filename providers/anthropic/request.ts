@@ -6,6 +6,7 @@ export const AUTH_STYLES = ['x-api-key', 'bearer'] as const;
 export const THINKING_STYLES = ['adaptive', 'budget'] as const;
 export const SYSTEM_STYLES = ['in_place', 'prompt'] as const;
 export const UNSIGNED_STYLES = ['omit', 'send'] as const;
+export const CACHE_STYLES = ['beside', 'included'] as const;
 export const OFF_STYLES = ['disabled', 'between_tools', 'low'] as const;
 
 /** How requests look; a route's `options` may override it for one model. */
@@ -26,6 +27,8 @@ interface Wire {
   readonly systemMessages: (typeof SYSTEM_STYLES)[number];
   /** `send` for vendors that do not sign their thoughts, and want those before calls back. */
   readonly unsignedThinking: (typeof UNSIGNED_STYLES)[number];
+  /** `included` for endpoints whose `input_tokens` include cached tokens, which would be billed twice. */
+  readonly cachedInput: (typeof CACHE_STYLES)[number];
   /** The betas that a client may ask for. */
   readonly betas: readonly string[];
 }

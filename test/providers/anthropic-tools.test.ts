@@ -24,6 +24,7 @@ function asked(
     betas: [],
     systemMessages: 'in_place',
     unsignedThinking,
+    cachedInput: 'beside',
   } as const;
   return buildMessagesBody(call, wire, HOST)(() => '') as Record<string, unknown>;
 }

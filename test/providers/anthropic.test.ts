@@ -227,6 +227,18 @@ describe('anthropic', () => {
     expect([fine.error, textsOf(fine.parts)]).to.deep.equal([undefined, ['0:Hi']]);
   });
 
+  it('counts cached tokens once, at endpoints whose prompt includes them', async () => {
+    const usage = { input_tokens: 3936, cache_read_input_tokens: 3712, output_tokens: 2 };
+    const counted =
+      delta('a') + event({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage } as { type: string });
+    const usageOf = async (settings: object) =>
+      (await open(settings)({}, 200, counted + event({ type: 'message_stop' }))).parts.find(
+        ({ type }) => type === 'usage',
+      );
+    expect(await usageOf({})).to.include({ input: 3936, cacheRead: 3712 });
+    expect(await usageOf({ cachedInput: 'included' })).to.include({ input: 224, cacheRead: 3712 });
+  });
+
   it('keeps the key out of a fault', async () => {
     const body = JSON.stringify({ type: 'error', error: { type: 'authentication_error', message: `invalid ${KEY}` } });
     const { error } = await open()({}, 401, body);
@@ -245,6 +257,7 @@ describe('anthropic', () => {
       betas,
       systemMessages: 'in_place',
       unsignedThinking: 'omit',
+      cachedInput: 'beside',
     });
   });
 });

@@ -54,6 +54,8 @@ export interface MessageQuirks {
   readonly keepsUnsignedThoughts?: boolean;
   /** Where the last event may have counts, for upstreams that report none before: see `CountNames`. */
   readonly counts?: CountsPlace & { readonly names: CountNames };
+  /** True if `input_tokens` includes what was read from a cache or written to it, against the format. */
+  readonly countsCacheInside?: boolean;
 }
 
 export interface MessageFormat extends WireFormat<MessageQuirks> {

@@ -24,6 +24,13 @@ interface Placed {
   readonly isBeside: boolean;
 }
 
+interface CachePlace {
+  /** The format counts the cache beside the prompt. */
+  readonly isCacheBeside?: boolean;
+  /** This upstream counts it as a part of the prompt all the same, as far as there is room for it. */
+  readonly isCacheInside?: boolean;
+}
+
 /**
  * The counts of one answer. Servers disagree on what a prompt and an answer include. What they count beside them is
  * inferred from the total, and from the rule that a part cannot exceed its whole: some count reasoning beside
@@ -35,12 +42,13 @@ export class Usage {
   #answer: number | undefined;
   #parts: Parts = NO_PARTS;
   #isCacheBeside: boolean;
+  readonly #isCacheInside: boolean;
   /** The prompt was counted by a report that knew nothing of a cache yet. */
   #isPromptAlone = false;
 
-  /** `isCacheBeside`: the format counts the cache beside the prompt. */
-  constructor({ isCacheBeside = false }: { readonly isCacheBeside?: boolean } = {}) {
-    this.#isCacheBeside = isCacheBeside;
+  constructor({ isCacheBeside = false, isCacheInside = false }: CachePlace = {}) {
+    this.#isCacheBeside = isCacheBeside && !isCacheInside;
+    this.#isCacheInside = isCacheInside;
   }
 
   /** True once an answer was counted. */
@@ -79,7 +87,7 @@ export class Usage {
     }
     this.#prompt = prompt;
     this.#isPromptAlone = !namesCache;
-    this.#isCacheBeside ||= !readCount(usage.prompt_tokens) && namesCache;
+    this.#isCacheBeside ||= !readCount(usage.prompt_tokens) && namesCache && !this.#isCacheInside;
   }
 
   /**

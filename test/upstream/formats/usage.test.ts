@@ -363,6 +363,18 @@ describe('usage of an answer', () => {
     expect(usage.report({ cache_creation_input_tokens: 0 })).to.include({ cacheWrite: 0, cacheWrite1h: 0 });
   });
 
+  it('of an upstream that counts its cache inside the prompt has it there, as far as there is room', () => {
+    const report = (input: number, read: number, written = 0) => {
+      const usage = new Usage({ isCacheBeside: true, isCacheInside: true });
+      const cache = { cache_read_input_tokens: read, cache_creation_input_tokens: written };
+      return usage.report({ input_tokens: input, output_tokens: 9, ...cache });
+    };
+    expect(report(3936, 3712)).to.include({ input: 224, cacheRead: 3712 });
+    expect(report(3936, 3000, 936)).to.include({ input: 0, cacheRead: 3000, cacheWrite: 936 });
+    expect(report(3936, 0)).to.include({ input: 3936, cacheRead: 0 });
+    expect(report(18, 3712)).to.include({ input: 18, cacheRead: 3712 });
+  });
+
   it('has a cache that is told late, with details of a prompt, inside the prompt', () => {
     const late = (cached: number, more: object = {}, written: object = {}) => {
       const usage = new Usage({ isCacheBeside: true });

@@ -20,7 +20,7 @@ interface Block {
 export class MessageReply implements AnswerReader {
   readonly #kit: Kit;
   readonly #quirks: MessageQuirks;
-  readonly #usage = new Usage({ isCacheBeside: true });
+  readonly #usage: Usage;
   /** Open blocks by their index; one without an index has none here either. */
   readonly #blocks = new Map<unknown, Block>();
   #last: Block | undefined;
@@ -34,6 +34,7 @@ export class MessageReply implements AnswerReader {
   constructor(kit: Kit, quirks: MessageQuirks) {
     this.#kit = kit;
     this.#quirks = quirks;
+    this.#usage = new Usage({ isCacheBeside: true, isCacheInside: quirks.countsCacheInside === true });
   }
 
   take(event: JsonObject, out: AnswerWriter): void {
