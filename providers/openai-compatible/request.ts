@@ -24,6 +24,7 @@ export const STYLES = {
   systemMessages: ['prompt', 'in_place', 'user'],
   cacheMarkers: ['omit', 'send'],
   schemas: ['streamed', 'whole'],
+  verbosity: ['omit', 'send'],
   vectors: ['base64', 'float'],
 } as const;
 
@@ -74,6 +75,8 @@ interface Wire {
   readonly cacheMarkers: Style<'cacheMarkers'>;
   /** `whole` for servers that do not stream answers with a schema. */
   readonly schemas: Style<'schemas'>;
+  /** `send` for models that take a client's `verbosity`. */
+  readonly verbosity: Style<'verbosity'>;
   /** How embeddings are asked for; `float` for servers that refuse `encoding_format: base64`, a quarter as long. */
   readonly vectors: Style<'vectors'>;
   /** Inputs of one request for embeddings, for vendors that take fewer. */
@@ -110,6 +113,7 @@ export function buildChatBody(call: TextCall, wire: Wire, host: Host): JsonBody 
     ...(usage === 'stream_options' && !isWhole && { stream_options: { include_usage: true } }),
     ...(usage === 'usage_include' && { usage: { include: true } }),
     ...(call.format && { response_format: writeResponseFormat(call.format) }),
+    ...(wire.verbosity === 'send' && call.verbosity && { verbosity: call.verbosity }),
     ...(reasoning && writeReasoning(reasoning, wire, host)),
   });
 }

@@ -85,14 +85,19 @@ describe('contents of requests', () => {
   });
 
   it('say how long the answer is to be where the format has that', async () => {
-    const asked = { input: 'hi', text: { verbosity: 'low' } };
-    expect(await stage.ask(RESPONSES, { model: 'responses', ...asked })).to.deep.include({
-      text: { verbosity: 'low' },
-    });
-    for (const model of FORMATS.filter((format) => format !== 'responses')) {
-      await stage.ask(RESPONSES, { model, ...asked });
-      expect(`${stage.upstream.calls.at(-1)?.bytes}`, model).to.not.include('verbosity');
+    for (const [path, asked] of [
+      [RESPONSES, { input: 'hi', text: { verbosity: 'low' } }],
+      [CHAT, { messages: [user()], verbosity: 'low' }],
+    ] as const) {
+      expect(await stage.ask(path, { model: 'responses', ...asked })).to.deep.include({ text: { verbosity: 'low' } });
+      expect(await stage.ask(path, { model: 'chat-caching', ...asked })).to.include({ verbosity: 'low' });
+      for (const model of FORMATS.filter((format) => format !== 'responses')) {
+        await stage.ask(path, { model, ...asked });
+        expect(`${stage.upstream.calls.at(-1)?.bytes}`, model).to.not.include('verbosity');
+      }
     }
+    const message = await stage.refused(CHAT, { model: 'responses', messages: [user()], verbosity: 'loud' });
+    expect(message).to.equal('Invalid `verbosity`: must be one of low, medium, high.');
   });
 
   it('have the same beginning in the next turn, so that the vendor still knows it', async () => {

@@ -107,7 +107,12 @@ const buildCatalog = (url: string) => ({
     ...['message-bare', 'responses-bare'].map((id) => model(id, { tools: true }, id)),
     ...FORMATS.map((id) => model(`${id}-files`, { documents: true, audio: true }, id)),
     ...FORMATS.map((id) => model(`${id}-sampling`, { sampling: true, reasoning: true }, id)),
-    model('chat-caching', {}, 'chat', { cacheKey: 'send', stop: 'omit', systemMessages: 'in_place' }),
+    model('chat-caching', {}, 'chat', {
+      cacheKey: 'send',
+      stop: 'omit',
+      systemMessages: 'in_place',
+      verbosity: 'send',
+    }),
     model('chat-thoughts', { tools: true, reasoning: true }, 'chat', { toolReasoning: 'blank' }),
     model('eyes', { vision: true }, 'chat'),
   ],

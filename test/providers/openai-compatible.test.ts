@@ -293,6 +293,7 @@ describe('openai-compatible', () => {
         cacheKey: 'omit',
         systemMessages: 'prompt',
         cacheMarkers: 'omit',
+        verbosity: 'omit',
       });
     });
 

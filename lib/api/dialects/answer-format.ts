@@ -1,9 +1,10 @@
 // What a request says about the form and the length of an answer, in the fields of each dialect.
+import Joi from 'joi';
 import { choice, constant, type Json, object, text } from '../../base/json-schema.ts';
 import { isRecord } from '../../base/record.ts';
 import type { TextRequest } from '../../calls/text/request.ts';
 import type { OutputFormat, Verbosity } from '../../upstream/contract/provider.ts';
-import { checkAllowed, ELSEWHERE, invalidField, objectField } from './fields.ts';
+import { checkAllowed, ELSEWHERE, invalidField, objectField, optional } from './fields.ts';
 import { nullableEffort } from './reasoning-wish.ts';
 import { nameDefinitions } from './tool-schema.ts';
 
@@ -13,6 +14,7 @@ type AskedFormat = Pick<TextRequest, 'format' | 'formatField'>;
 
 const FORMATS = ['text', 'json_object', 'json_schema'] as const;
 const VERBOSITIES = ['low', 'medium', 'high'] as const satisfies readonly Verbosity[];
+const LENGTH = `How long the answer is. ${ELSEWHERE}`;
 const NAME = /^[\w-]{1,64}$/;
 
 const NO_SCHEMA = 'A schema is refused for a model that supports JSON but no schemas.';
@@ -35,6 +37,13 @@ export const responseFormatField = objectField({
   ),
 });
 
+export const verbosityField = optional(
+  Joi.string()
+    .valid(...VERBOSITIES)
+    .description(LENGTH),
+  `must be one of ${VERBOSITIES.join(', ')}`,
+);
+
 export const textFormatField = objectField({
   description: `The form of the answer: JSON, optionally matching a schema. ${NO_SCHEMA} ${ELSEWHERE}`,
   ...object(
@@ -43,11 +52,7 @@ export const textFormatField = objectField({
         ...object({ type: choice(FORMATS), ...namedSchema }, { optional: ['name', 'schema', 'description', 'strict'] }),
         type: ['object', 'null'],
       },
-      verbosity: {
-        type: ['string', 'null'],
-        enum: [...VERBOSITIES, null],
-        description: 'How long the answer is. For models at vendors of the responses format; others ignore it.',
-      },
+      verbosity: { type: ['string', 'null'], enum: [...VERBOSITIES, null], description: LENGTH },
     },
     { optional: ['format', 'verbosity'] },
   ),

@@ -11,8 +11,10 @@ type Fields = Readonly<Record<string, unknown>>;
 type AskedReasoning = Pick<TextRequest, 'reasoning' | 'showsReasoning'>;
 
 const EFFORTS = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const satisfies readonly Effort[];
+/** The most, and in some agents also how they work. */
+const ULTRA = 'ultra';
 /** The message dialect turns reasoning off with `thinking`. */
-const CHAT_EFFORTS = ['none', ...EFFORTS] as const;
+const CHAT_EFFORTS = ['none', ...EFFORTS, ULTRA] as const;
 const MESSAGE_EFFORTS = EFFORTS.slice(1);
 /** The least that some models have: they do not think before an answer, and what they think between calls is shown. */
 const BETWEEN_TOOLS = 'between_tools';
@@ -26,7 +28,9 @@ export const nullableEffort: Json = { type: ['string', 'null'], enum: [...MESSAG
 export const reasoningEffortField = optional(
   Joi.string()
     .valid(...CHAT_EFFORTS)
-    .description(`How much the model reasons before it answers. Reasoning is billed as output. ${ELSEWHERE}`),
+    .description(
+      `How much the model reasons before it answers; \`${ULTRA}\` is the same as \`max\`. Reasoning is billed as output. ${ELSEWHERE}`,
+    ),
   `must be one of ${CHAT_EFFORTS.join(', ')}`,
 );
 
@@ -119,7 +123,7 @@ function findWish(
   const effort = fields.effort ?? otherEffort;
   if (budget != null) return { mode: 'on', budgetTokens: budget as number, ...display };
   if (effort === 'none') return { mode: 'off' };
-  if (effort != null) return { mode: 'on', effort: effort as Effort, ...display };
+  if (effort != null) return { mode: 'on', effort: effort === ULTRA ? 'max' : (effort as Effort), ...display };
   if (enabled === false) return { mode: 'off' };
   return enabled === true || display.display ? { mode: 'auto', ...display } : undefined;
 }

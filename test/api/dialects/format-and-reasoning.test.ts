@@ -46,6 +46,8 @@ const CHAT: readonly (readonly [more: object, read: object])[] = [
   [chatForm({ name: 'a'.repeat(64), schema: SCHEMA }), { format: named({ name: 'a'.repeat(64) }) }],
   [{ reasoning_effort: 'none' }, { reasoning: { mode: 'off' } }],
   [{ reasoning_effort: 'xhigh' }, { reasoning: { mode: 'on', effort: 'xhigh' } }],
+  [{ reasoning_effort: 'ultra' }, { reasoning: { mode: 'on', effort: 'max' } }],
+  [{ reasoning: { effort: 'ultra' } }, { reasoning: { mode: 'on', effort: 'max' } }],
   [{ reasoning_effort: 'low', reasoning: {} }, { reasoning: { mode: 'on', effort: 'low' } }],
   [{ reasoning_effort: 'low', reasoning: { effort: 'high' } }, { reasoning: { mode: 'on', effort: 'high' } }],
   [{ reasoning_effort: 'low', reasoning: { effort: 'none' } }, { reasoning: { mode: 'off' } }],

@@ -39,6 +39,7 @@ export function parseChatRequest(body: unknown): TextRequest {
     ...readModalities(body),
     ...readStops('stop', fields.stop),
     ...readResponseFormat(fields.response_format),
+    ...(fields.verbosity && { verbosity: fields.verbosity }),
     ...readChatReasoning(fields),
   };
 }

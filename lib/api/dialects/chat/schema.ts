@@ -1,6 +1,7 @@
 // The fields of a chat-style request; its messages are read by `messages.ts`.
 
-import { responseFormatField } from '../answer-format.ts';
+import type { Verbosity } from '../../../upstream/contract/provider.ts';
+import { responseFormatField, verbosityField } from '../answer-format.ts';
 import { cacheControlField, cacheFields } from '../cache.ts';
 import { body } from '../fields.ts';
 import { chatThinkingFields, reasoningEffortField, reasoningField } from '../reasoning-wish.ts';
@@ -10,6 +11,7 @@ import { type ChatToolFields, chatToolFields } from './tools.ts';
 
 export interface ChatFields extends TextFields, ChatToolFields {
   readonly response_format?: object | null;
+  readonly verbosity?: Verbosity | null;
   readonly reasoning_effort?: string | null;
   readonly reasoning?: object | null;
   readonly thinking?: object | null;
@@ -30,6 +32,7 @@ export const chatFields = body({
   cache_control: cacheControlField,
   stop: stopField,
   response_format: responseFormatField,
+  verbosity: verbosityField,
   reasoning_effort: reasoningEffortField,
   reasoning: reasoningField,
   ...chatThinkingFields,
