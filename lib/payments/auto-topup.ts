@@ -25,6 +25,7 @@ import {
   markEnded,
   markPaused,
   markResumed,
+  NO_OWNER,
   PROVIDER_OFF,
   type TopupNews,
 } from './topup-rules.ts';
@@ -169,7 +170,8 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
 
   async function startOrder(auto: AutoTopupRow, zone: string): Promise<boolean> {
     const { id: wallet, amount, method } = auto;
-    const user = await findPayer(auto);
+    const { user, isOwned } = await findPayer(auto);
+    if (!isOwned) return pauseTopup(auto, NO_OWNER);
     const to = { locale: user?.language ?? 'ru', email: user?.email } as const;
     try {
       const claim = (order: string) => markClaimed(auto, order, { at: now(), zone });
@@ -198,14 +200,20 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
     return false;
   }
 
-  /** Who gets the receipt: the one who agreed or, after that one has left those who see the money, the first owner. */
-  async function findPayer({ id, consent }: AutoTopupRow): Promise<User | undefined> {
+  /**
+   * Who gets the receipt: the one who agreed or, after that one has left those who see the money, the first owner.
+   * `isOwned` is false if there is nobody left who could turn the charges off.
+   */
+  async function findPayer({
+    id,
+    consent,
+  }: AutoTopupRow): Promise<{ readonly user?: User; readonly isOwned: boolean }> {
     const { payments: rows, users } = store;
     const [consents, members] = await Promise.all([rows.consents(id), users.listAccountMembers(id)]);
     const agreed = consents.find((each) => each.id === consent)?.user;
     const isThere = members.some(({ user, role }) => user === agreed && role !== 'member');
-    const other = isThere ? undefined : await findFirstOwner(users, id);
-    return other ?? (agreed === undefined ? undefined : users.get(agreed));
+    const user = isThere && agreed !== undefined ? await users.get(agreed) : await findFirstOwner(users, id);
+    return { user, isOwned: user !== undefined || agreed === undefined };
   }
 
   function rememberThreshold(wallet: string, auto: AutoTopupRow | undefined): void {

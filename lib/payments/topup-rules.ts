@@ -17,6 +17,7 @@ const ZONES_APART_DAYS = 2;
 export const CARD_UNUSABLE = 'this card cannot be charged now';
 /** Unlike the others, this pause ends by itself: once the provider is back. */
 export const PROVIDER_OFF = 'its payment provider is switched off';
+export const NO_OWNER = 'nobody owns this account any more';
 export const AMOUNT_UNUSABLE = 'the payment provider does not take this amount';
 
 /** Why nothing is charged now. */

@@ -9,7 +9,7 @@ import { GONE_BACK } from '../../lib/payments/gone-back.ts';
 import { requestRefund } from '../../lib/payments/operator.ts';
 import { parseOrderFacts } from '../../lib/payments/order-facts.ts';
 import { RESTORED } from '../../lib/payments/restored.ts';
-import { CARD_UNUSABLE, PROVIDER_OFF } from '../../lib/payments/topup-rules.ts';
+import { CARD_UNUSABLE, NO_OWNER, PROVIDER_OFF } from '../../lib/payments/topup-rules.ts';
 import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
 import type { User } from '../../lib/store/ports/users.ts';
 import { until } from '../../testkit/client.ts';
@@ -17,7 +17,6 @@ import { createFaultyStore, makeGate, waitFor } from '../../testkit/faulty-store
 import { SQLITE } from '../../testkit/stores.ts';
 import { adjust, applied, newId, RUB, rejection, reserve } from '../contract/store/context.ts';
 import { newAuto, newMethod } from '../contract/store/payments.ts';
-import { makeUser } from '../contract/store/people.ts';
 import { type Service, useStage } from './service-stage.ts';
 
 describe('automatic top-ups and their owners', () => {
@@ -73,8 +72,7 @@ describe('automatic top-ups and their owners', () => {
 
   it('use the email address of the owner who agreed, and not of other owners', async () => {
     await setUp();
-    const users = [makeUser({ language: 'en' }), makeUser({ language: 'ru' })];
-    for (const user of users) await stage.store.users.add(user);
+    const users = [await stage.addOwner({ language: 'en' }), await stage.addOwner({ language: 'ru' })];
     const consents = [];
     for (const user of users) consents.push(await agree(user));
     for (const [at, { email, language }] of users.entries()) {
@@ -87,11 +85,8 @@ describe('automatic top-ups and their owners', () => {
     await setUp();
     const { users } = stage.store;
     const account = stage.wallet;
-    const [agreed, other] = [makeUser({ language: 'en' }), makeUser({ language: 'ru', createdAt: stage.now() })];
-    for (const user of [agreed, other]) {
-      await users.add(user);
-      await users.join({ user: user.id, account, role: 'owner' });
-    }
+    const agreed = await stage.addOwner({ language: 'en' });
+    const other = await stage.addOwner({ language: 'ru', createdAt: stage.now() });
     const consent = await agree(agreed);
     const payer = async () => {
       await change({ consent, order: null, nextAt: 0, dayCount: 0 });
@@ -106,6 +101,25 @@ describe('automatic top-ups and their owners', () => {
     expect(await payer()).to.equal(other.email);
     await users.remove((await users.get(agreed.id)) ?? agreed, stage.now());
     expect(await payer()).to.equal(other.email);
+  });
+
+  it('are paused once nobody owns the account, until a new owner sets them up again', async () => {
+    await setUp();
+    const { users } = stage.store;
+    const account = stage.wallet;
+    const agreed = await stage.addOwner({ language: 'en' });
+    await change({ consent: await agree(agreed) });
+    await users.leave({ user: agreed.id, account, at: stage.now(), isForced: true });
+    const before = await stage.store.payments.list({ wallet: account, limit: 9 });
+    await topups.checkWallet(account);
+    expect(await row()).to.include({ order: null, reason: NO_OWNER });
+    expect(told).to.deep.equal(['topup.paused']);
+    await topups.checkWallet(account);
+    expect(await stage.store.payments.list({ wallet: account, limit: 9 })).to.deep.equal(before);
+
+    const next = await stage.addOwner({ language: 'ru' });
+    await change({ consent: await agree(next), pausedAt: null, reason: null });
+    expect(parseOrderFacts(await charged()).email).to.equal(next.email);
   });
 
   it('send no email address if no consent is known', async () => {
@@ -179,9 +193,7 @@ describe('automatic top-ups and their owners', () => {
     const today = new Date();
     // Noon in UTC on the last day of a month: there it is the first day of the next one.
     stage.aheadMs = Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + 2, 0, 12) - today.getTime();
-    const owner = makeUser({ timeZone: 'Pacific/Kiritimati' });
-    await stage.store.users.add(owner);
-    await stage.store.users.join({ user: owner.id, account: stage.wallet, role: 'owner' });
+    await stage.addOwner({ timeZone: 'Pacific/Kiritimati' });
     await setUp();
     const { id } = await charged();
     expect(await row()).to.include({ order: id, dayCount: 1, monthSum: 500n * RUB });

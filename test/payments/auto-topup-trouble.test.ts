@@ -93,7 +93,7 @@ function suite(kind: StoreKind): void {
   async function setUp(): Promise<void> {
     await stage.credited(use.service());
     const method = await stage.store.payments.saveMethod(newMethod(stage.wallet, { provider: 'till' }));
-    const user = newId('usr');
+    const { id: user } = await stage.addOwner();
     const consent = { id: newId('con'), wallet: stage.wallet, user, kind: 'auto_topup', textVersion: '1', text: 'yes' };
     await stage.store.payments.addConsent({ ...consent, at: Date.now(), address: '' } as never);
     const wish = { threshold: 300n * RUB, amount: 500n * RUB, cap: 100_000n * RUB, method: method.id };

@@ -245,7 +245,8 @@ function suite(kind: StoreKind): void {
       await refund(paid);
       await topups.checkWallet(stage.wallet);
       stage.aheadMs += 60_000;
-      const consent = { id: newId('con'), wallet: stage.wallet, user: 'usr_1', kind: 'auto_topup', textVersion: '1' };
+      const { id: user } = await stage.addOwner();
+      const consent = { id: newId('con'), wallet: stage.wallet, user, kind: 'auto_topup', textVersion: '1' };
       await stage.store.payments.addConsent({ ...consent, text: 'yes', at: stage.now(), address: '' });
       await stage.store.payments.changeAutoTopup({ ...markResumed(await row()), consent: consent.id });
       await topups.checkWallet(stage.wallet);

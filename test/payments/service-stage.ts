@@ -7,12 +7,14 @@ import type { Payment } from '../../lib/money/payment-rules.ts';
 import { createPayments, type PaymentCounts, type Payments } from '../../lib/payments/payments.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { SavedMethodRow } from '../../lib/store/ports/payments.ts';
+import type { User } from '../../lib/store/ports/users.ts';
 import type { Store } from '../../lib/store/store.ts';
 import type { PaymentProvider } from '../../lib/upstream/contract/payment.ts';
 import { createProvider, type OpenProvider } from '../../lib/upstream/host/settings.ts';
 import { type Bank, startBank } from '../../testkit/bank.ts';
 import till from '../../testkit/payments/till/index.ts';
 import { newAccount, RUB, type StoreDatabase, type StoreKind } from '../contract/store/context.ts';
+import { makeUser } from '../contract/store/people.ts';
 
 export interface Service {
   readonly payments: Payments;
@@ -85,6 +87,14 @@ export class PaymentStage {
     this.wallet = await newAccount(this.store);
     await this.store.payments.removeOldWebhooks(Number.MAX_SAFE_INTEGER);
     await this.endOthers();
+  }
+
+  /** Somebody who has joined as an owner of the wallet. */
+  async addOwner(given: Partial<User> = {}): Promise<User> {
+    const user = makeUser(given);
+    await this.store.users.add(user);
+    await this.store.users.join({ user: user.id, account: this.wallet, role: 'owner' });
+    return user;
   }
 
   /** Removes the orders of earlier tests. */

@@ -3,7 +3,7 @@ import { DEFAULT_ZONE } from '../../money/key-limits.ts';
 import { NEVER_STARTED, NOT_ACCEPTED, PAID_LATE } from '../../money/payment.ts';
 import { GONE_BACK } from '../../payments/gone-back.ts';
 import { RESTORED } from '../../payments/restored.ts';
-import { AMOUNT_UNUSABLE, CARD_UNUSABLE, PROVIDER_OFF } from '../../payments/topup-rules.ts';
+import { AMOUNT_UNUSABLE, CARD_UNUSABLE, NO_OWNER, PROVIDER_OFF } from '../../payments/topup-rules.ts';
 import { defineWords, findWord, getFormat, type Language } from '../language.ts';
 
 interface ReasonWords {
@@ -89,6 +89,7 @@ const WORDS = defineWords<ReasonWords>({
       [GONE_BACK]: 'деньги по одному из платежей возвращены',
       [CARD_UNUSABLE]: 'списать деньги с этой карты сейчас нельзя',
       [PROVIDER_OFF]: 'платёжная система этой карты сейчас отключена',
+      [NO_OWNER]: 'у этого аккаунта больше нет владельца',
       [AMOUNT_UNUSABLE]: 'платёжная система не принимает такую сумму',
       [RESTORED]:
         'данные сервиса восстановлены из резервной копии: неизвестно, списывались ли деньги с карты после неё',
