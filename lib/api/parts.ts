@@ -10,7 +10,9 @@ import type { AudioContent, DocumentContent } from '../upstream/contract/provide
 
 /** An image link, or the bytes of an image, which are transferred without a copy. */
 export interface ImageStep {
-  readonly image: Pick<RequestImage, 'field' | 'cache'> & { readonly source: string | Uint8Array<ArrayBuffer> };
+  readonly image: Pick<RequestImage, 'field' | 'cache' | 'detail'> & {
+    readonly source: string | Uint8Array<ArrayBuffer>;
+  };
 }
 
 /** A document or a recording, whose bytes are transferred without a copy. */
@@ -59,9 +61,9 @@ export function sliceLongText(text: string): Generator<string> {
   return sliceText(text, CHARACTERS_MAX);
 }
 
-export function createImageStep({ field, source, cache }: RequestImage): ImageStep {
+export function createImageStep({ field, source, detail, cache }: RequestImage): ImageStep {
   const sent = typeof source === 'string' ? source : (source.bytes as Uint8Array<ArrayBuffer>);
-  return { image: { field, source: sent, ...(cache && { cache }) } };
+  return { image: { field, source: sent, ...(detail && { detail }), ...(cache && { cache }) } };
 }
 
 /** The memory of a group's images and files, to be transferred. */

@@ -1,5 +1,5 @@
 // The images of a request, linked or inline: links are fetched a few at a time, all of them or none.
-import type { Cacheable, ImageInput } from '../upstream/contract/provider.ts';
+import type { Cacheable, ImageDetail, ImageInput } from '../upstream/contract/provider.ts';
 import type { Image } from './image.ts';
 
 export interface RequestImage extends Cacheable {
@@ -8,6 +8,7 @@ export interface RequestImage extends Cacheable {
   readonly field: string;
   /** A link that is not fetched yet, or the image itself. */
   readonly source: string | Image;
+  readonly detail?: ImageDetail;
 }
 
 /** Fetches one image; throws a fault that names its field, or the signal's reason. */

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { CHAT, MESSAGES, RESPONSES, send } from '../../testkit/client.ts';
 import {
+  COST,
   FORMATS,
   gives,
   type Json,
@@ -98,6 +99,22 @@ describe('contents of requests', () => {
     }
     const message = await stage.refused(CHAT, { model: 'responses', messages: [user()], verbosity: 'loud' });
     expect(message).to.equal('Invalid `verbosity`: must be one of low, medium, high.');
+  });
+
+  it('say how closely an image is to be looked at, in short bodies and in long ones', async () => {
+    const url =
+      'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+    const parts = [
+      { type: 'image_url', image_url: { url, detail: 'low' } },
+      { type: 'input_image', image_url: url, detail: 'high' },
+      { type: 'image_url', image_url: { url, detail: 'auto' } },
+    ];
+    for (const said of ['x', 'x'.repeat(200_000)]) {
+      const asked = { model: 'eyes', messages: [user([...parts, text(said)])] };
+      const { messages } = await stage.ask(CHAT, asked, { cost: COST + 30 });
+      const images = messages[0].content.flatMap(({ image_url: image }: Json) => image ?? []);
+      expect(images.map(({ detail }: Json) => detail)).to.deep.equal(['low', 'high', undefined]);
+    }
   });
 
   it('have the same beginning in the next turn, so that the vendor still knows it', async () => {

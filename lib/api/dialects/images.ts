@@ -6,6 +6,7 @@ import { IMAGE_BYTES_MAX } from '../../media/image.ts';
 import { isDataUri, readBase64, readDataUri } from '../../media/inline.ts';
 import type { RequestImage } from '../../media/reference.ts';
 import { checkText } from '../../media/url.ts';
+import type { ImageDetail } from '../../upstream/contract/provider.ts';
 import { invalidField } from './fields.ts';
 
 /** A content block with the fields that may matter. */
@@ -39,25 +40,46 @@ export const imageBlock: Json = object({
   },
 });
 
+const DETAILS: readonly ImageDetail[] = ['low', 'high', 'original'];
+const DETAIL: Json = {
+  description: `How closely it is looked at, where the vendor has that: ${DETAILS.join(', ')}. Anything else is ignored.`,
+};
+
 /** The schema of a block that `readImageUrl` reads. */
 export const imageUrlBlock: Json = object({
   type: constant('image_url'),
-  image_url: object({
-    url: text(`An https URL of a public host, or a data URI of an image of at most ${MEBIBYTES_MAX} MiB.`, {
-      format: 'uri',
-    }),
-  }),
+  image_url: object(
+    {
+      url: text(`An https URL of a public host, or a data URI of an image of at most ${MEBIBYTES_MAX} MiB.`, {
+        format: 'uri',
+      }),
+      detail: DETAIL,
+    },
+    { optional: ['detail'] },
+  ),
 });
 
 /** The schema of the same in the responses dialect. */
-export const inputImagePart: Json = object({
-  type: constant('input_image'),
-  image_url: text('The URL itself, or a data URI.', { format: 'uri' }),
-});
+export const inputImagePart: Json = object(
+  {
+    type: constant('input_image'),
+    image_url: text('The URL itself, or a data URI.', { format: 'uri' }),
+    detail: DETAIL,
+  },
+  { optional: ['detail'] },
+);
 
 /** The image of an image block. Throws 400 faults that name the field. */
 export function readImageBlock(block: WireBlock, field: string): RequestImage {
-  return block.type === 'image' ? readSource(block.source, `${field}.source`) : readImageUrl(block.image_url, field);
+  if (block.type === 'image') return readSource(block.source, `${field}.source`);
+  const detail = readDetail(block);
+  return { ...readImageUrl(block.image_url, field), ...(detail && { detail }) };
+}
+
+/** Beside the URL, or beside the object that has it. */
+function readDetail({ detail, image_url: inner }: WireBlock): ImageDetail | undefined {
+  const given = isRecord(inner) ? (inner.detail ?? detail) : detail;
+  return DETAILS.find((each) => each === given);
 }
 
 /** `{ source: { type: "url", url } }` or `{ source: { type: "base64", media_type, data } }`. */

@@ -58,8 +58,8 @@ export function toProviderMessages({
 
 function toProviderContent(part: RequestContent): Content {
   if (part.type === 'image') {
-    const { cache } = part;
-    return { type: 'image', ...toProviderImage(part), ...(cache && { cache }) };
+    const { cache, detail } = part;
+    return { type: 'image', ...toProviderImage(part), ...(detail && { detail }), ...(cache && { cache }) };
   }
   return part.type === 'tool-result'
     ? { ...part, content: part.content.map(toProviderContent) as ToolResultContent['content'] }

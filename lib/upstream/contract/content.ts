@@ -47,7 +47,12 @@ export interface TextContent extends Cacheable {
 /** An image in a user message, or in a result; for a provider with `answerImages`, also one of an earlier answer. */
 export interface ImageContent extends ImageInput, Cacheable {
   readonly type: 'image';
+  /** How closely the client wants it looked at, which a vendor counts; absent: as the vendor sees fit. */
+  readonly detail?: ImageDetail;
 }
+
+/** `original`: not made smaller, which only the newest formats know. */
+export type ImageDetail = 'low' | 'high' | 'original';
 
 /** A document in a user message, or in a result. */
 export interface DocumentContent extends Cacheable {

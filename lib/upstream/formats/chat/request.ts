@@ -184,8 +184,11 @@ function writeChatBlock(content: Said, base64: Base64): object {
   switch (content.type) {
     case 'text':
       return { type: 'text', text: content.text };
-    case 'image':
-      return { type: 'image_url', image_url: { url: createDataUrl(content, base64) } };
+    case 'image': {
+      // Servers of this format refuse the newest word.
+      const detail = content.detail !== 'original' && content.detail;
+      return { type: 'image_url', image_url: { url: createDataUrl(content, base64), ...(detail && { detail }) } };
+    }
     case 'audio':
       return { type: 'input_audio', input_audio: { data: base64(content.bytes), format: audioFormat(content) } };
     case 'document': {

@@ -127,7 +127,11 @@ function writeInputPart(content: Content, base64: Base64): object {
     case 'text':
       return { type: 'input_text', text: content.text };
     case 'image':
-      return { type: 'input_image', image_url: createDataUrl(content, base64) };
+      return {
+        type: 'input_image',
+        image_url: createDataUrl(content, base64),
+        ...(content.detail && { detail: content.detail }),
+      };
     case 'document': {
       const { mediaType, name = 'document.pdf' } = content;
       if (mediaType.startsWith('text/')) return { type: 'input_text', text: writeDocumentText(content) };

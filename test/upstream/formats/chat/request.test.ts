@@ -47,6 +47,13 @@ describe('requests in the chat format', () => {
         { role: 'user', content: 'and?' },
       ]);
     }
+    const detailed = (['low', 'high', 'original'] as const).map((detail) => ({ ...IMAGE, detail }) as Content);
+    const [{ content = [] } = {}] = sent([{ role: 'user', content: detailed }]) as { content?: unknown[] }[];
+    expect(content).to.deep.equal([
+      { ...SENT, image_url: { ...SENT.image_url, detail: 'low' } },
+      { ...SENT, image_url: { ...SENT.image_url, detail: 'high' } },
+      SENT,
+    ]);
     expect(sent([{ role: 'user', content: [result([IMAGE])] }])).to.deep.equal([
       { role: 'tool', tool_call_id: 'a', content: 'The image follows.' },
       { role: 'user', content: [text('Of the result of a:'), SENT] },

@@ -96,6 +96,7 @@ describe('requests in the responses format', () => {
       { type: 'image', mediaType: 'image/png', bytes },
       { type: 'document', mediaType: 'application/pdf', bytes },
       { type: 'document', mediaType: 'text/plain', name: 'a.txt', bytes },
+      { type: 'image', mediaType: 'image/png', bytes, detail: 'original' },
     ];
     const result: Content = {
       type: 'tool-result',
@@ -113,6 +114,7 @@ describe('requests in the responses format', () => {
           image,
           { type: 'input_file', filename: 'document.pdf', file_data: 'data:application/pdf;base64,SGk=' },
           { type: 'input_text', text: 'a.txt\n\nHi' },
+          { ...image, detail: 'original' },
         ],
       },
     ]);
