@@ -41,6 +41,8 @@ export interface Asked {
 
 /** A request that is not answered properly. */
 export interface Mishap {
+  /** Of these only; by default of all. */
+  readonly method?: 'GET' | 'POST';
   /** Whether the request is carried out all the same; the answer does not tell. */
   readonly done: boolean;
   readonly answer: 'hang' | 'reset' | { readonly status: number; readonly body: string | Refusal };
@@ -83,7 +85,7 @@ export async function startYooKassa(options: YooKassaOptions = {}): Promise<YooK
     const one = await read(request);
     if (one.path.startsWith('/checkout/')) return serveCheckout(shop, one, response);
     asked.push(one);
-    const mishap = mishaps.shift();
+    const mishap = (mishaps[0]?.method ?? one.method) === one.method ? mishaps.shift() : undefined;
     const reply = mishap?.done === false ? undefined : answer(one);
     if (mishap) suffer(mishap, response);
     else if (reply) send(response, reply.status, reply.body);

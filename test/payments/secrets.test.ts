@@ -100,10 +100,10 @@ describe('secrets of payments', function () {
     return (await test.store.payments.get(id))?.phase;
   }
 
-  /** The vendor may repeat what it was sent. */
+  /** The vendor may repeat what it was sent. It may be asked about earlier payments at any time. */
   const echo = (status: number, sent = ''): Mishap => {
     const words = `the shop ${SHOP_SECRET} sent ${sent}`;
-    return { done: false, answer: { status, body: refusal(status, 'invalid_request', words) } };
+    return { method: 'POST', done: false, answer: { status, body: refusal(status, 'invalid_request', words) } };
   };
 
   it('appear nowhere in logs, pages, mails, exports and responses', async () => {
@@ -160,7 +160,11 @@ describe('secrets of payments', function () {
     await until(async () => (await phaseOf(first)) === 'partly_refunded');
     await submit(operator, `/admin/payments/${other}`, { change: 'dispute', dispute: 'CB-1', reason: 'letter' });
     await submit(operator, `/admin/payments/${other}`, { change: 'lost' });
-    bank.go(echo(500), echo(401), { done: true, answer: { status: 200, body: `<html>${SHOP_SECRET}` } });
+    bank.go(echo(500), echo(401), {
+      method: 'POST',
+      done: true,
+      answer: { status: 200, body: `<html>${SHOP_SECRET}` },
+    });
     for (let order = 0; order < 3; order += 1) await ordered('1000');
     const [forgeries, rest] = [true, false].map(async (isCut) =>
       (await test.store.payments.webhooks({ limit: 50 })).filter(({ headers }) => (headers === '') === isCut),
