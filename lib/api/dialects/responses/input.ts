@@ -31,7 +31,11 @@ export function readInput(input: string | readonly unknown[]): ReadMessages {
 }
 
 /** What a vendor would have encrypted is plain here: see `withoutEncryption`. */
-function readPlain(part: unknown): unknown {
+function readPlain(content: unknown): unknown {
+  return Array.isArray(content) ? content.map(readPlainPart) : content;
+}
+
+function readPlainPart(part: unknown): unknown {
   if (!isRecord(part) || part.type !== 'encrypted_content') return part;
   return { type: 'text', text: part.encrypted_content };
 }
@@ -196,8 +200,7 @@ class History {
 
   /** What one agent of the client writes to another: for the model that reads it, a message of its user. */
   #takeAgentMessage({ content }: Item, place: string): void {
-    const parts = Array.isArray(content) ? content.map(readPlain) : content;
-    this.#takeMessage({ role: 'user', content: parts }, place, place);
+    this.#takeMessage({ role: 'user', content: readPlain(content) }, place, place);
   }
 
   /** Clients add to it as they go: what comes after other messages stays there, or the prompt would begin anew. */
@@ -221,7 +224,7 @@ class History {
   #takeResult({ call_id: id, output, isError = false, idField, field }: PlacedOutput): void {
     const call = this.#calls.answer(id, idField);
     const reading = startReading('tool', this.#calls, this.#found);
-    this.#addUser([{ ...createResult(call, readContent(output ?? '', field, reading)), isError }]);
+    this.#addUser([{ ...createResult(call, readContent(readPlain(output ?? ''), field, reading)), isError }]);
   }
 
   /** What starts a message does not belong to the one before. */

@@ -43,6 +43,12 @@ describe('outputs of tools', () => {
     expect(read({ ...task, call_id: '', output: [{ type: 'input_text', text: 'A' }] })).to.deep.equal([['user', 'A']]);
     expect(read(call('a'), { ...task, name: 'look' })[1]).to.deep.equal(['user', 'tool-result a']);
   });
+
+  it('may have what agents write to each other, which no vendor encrypts', () => {
+    const content = [{ type: 'encrypted_content', encrypted_content: 'Mended.' }];
+    const { messages } = parse({ input: [user('hi'), call('a'), { ...output('a'), output: content }] });
+    expect(messages[2]?.content[0]).to.deep.include({ content: [{ type: 'text', text: 'Mended.' }] });
+  });
 });
 
 describe('the input of a response', () => {
