@@ -95,11 +95,14 @@ export function buildChatBody(call: TextCall, wire: Wire, host: Host): JsonBody 
   const { maxTokensParam, usage, toolReasoning } = wire;
   const known = wire.cacheKey === 'key' ? { ...call, cacheRetention: undefined } : call;
   const isWhole = wire.schemas === 'whole' && call.format?.type === 'json-schema';
+  // OpenRouter's format. Without `strict`, some models behind it fill arguments that they should leave out.
+  const isRouter = wire.reasoning === 'reasoning';
   const reasoning = isThoughtless(call, toolReasoning) ? ({ mode: 'off' } as const) : call.reasoning;
   return (base64) => ({
     ...host.chat.body(known, base64, {
       needsThoughts: toolReasoning === 'blank',
-      takesDetails: wire.reasoning === 'reasoning',
+      takesDetails: isRouter,
+      saysNotStrict: isRouter,
       takesCacheKey: wire.cacheKey !== 'omit',
       keepsSystemMessages: wire.systemMessages === 'in_place',
       mergesSystemMessages: wire.systemMessages === 'user',

@@ -91,6 +91,24 @@ describe('openai-compatible: form of the answer, counts and reasoning', () => {
     });
   }
 
+  it('says to OpenRouter which tools are not strict, and to others only what the client says', async () => {
+    const tools: Tools = { list: [...TOOLS.list, { name: 'hear', schema, strict: true }] };
+    for (const [reasoning, said] of [
+      ['reasoning', { strict: false }],
+      ['none', {}],
+    ] as const) {
+      const { sent } = await vendor.tell(
+        vendor.open(),
+        { ...HELLO, model: 'm', tools, options: { reasoning } },
+        ANSWER,
+      );
+      expect(sent.body.tools).to.deep.equal([
+        { type: 'function', function: { name: 'look', parameters: schema, ...said } },
+        { type: 'function', function: { name: 'hear', parameters: schema, strict: true } },
+      ]);
+    }
+  });
+
   for (const [where, more, usage] of [
     ['of llama.cpp', { timings: { prompt_n: 2, cache_n: 5, predicted_n: 4 } }, { input: 2, cacheRead: 5, output: 4 }],
     ['of Groq', { x_groq: { usage: { prompt_tokens: 3, completion_tokens: 1 } } }, { input: 3, output: 1 }],

@@ -28,6 +28,8 @@ export interface ChatQuirks {
   readonly needsThoughts?: boolean;
   /** True if `reasoning_details` of earlier answers go back. */
   readonly takesDetails?: boolean;
+  /** True if a tool that is not strict says so: for vendors that otherwise have models fill every argument. */
+  readonly saysNotStrict?: boolean;
   /** True if `prompt_cache_key` and `prompt_cache_retention` are taken. */
   readonly takesCacheKey?: boolean;
   /** True if a client's cache markers go along with texts, images and results. */

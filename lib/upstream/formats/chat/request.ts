@@ -47,7 +47,7 @@ export function chatBody(given: TextCall, base64: Base64, quirks: ChatQuirks = {
   return {
     model,
     messages: quirks.answersResults ? acknowledgeResults(written) : written,
-    ...(tools && writeChatTools(tools)),
+    ...(tools && writeChatTools(tools, quirks)),
     ...(stops && !omitsStops && { stop: stops.slice(0, STOPS_MAX) }),
     ...(sampling && writeChatSampling(sampling)),
     ...(modalities && { modalities }),
@@ -240,9 +240,10 @@ function writeFileMessages(results: readonly ToolResultContent[], { base64, spel
   return blocks.length > 0 ? [{ role: 'user', content: blocks }] : [];
 }
 
-function writeChatTools({ list, choice, single }: Tools): object {
+function writeChatTools({ list, choice, single }: Tools, { saysNotStrict = false }: ChatQuirks): object {
+  const defaults = saysNotStrict && { strict: false };
   return {
-    tools: list.map((tool) => writeTool(tool, CHAT_TOOL)),
+    tools: list.map((tool) => writeTool({ ...defaults, ...tool }, CHAT_TOOL)),
     ...(choice !== undefined && { tool_choice: writeChatToolChoice(choice) }),
     ...(single && { parallel_tool_calls: false }),
   };
