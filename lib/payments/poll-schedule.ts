@@ -1,6 +1,7 @@
 // When a payment is polled next: often while the payer is busy, less often later, never more than a day after its link.
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/durations.ts';
 import type { Payment } from '../money/payment-rules.ts';
+import { LONGEST_WAIT_MS } from '../store/claim.ts';
 
 const FIRST_MINUTE_GAP_MS = 5000;
 
@@ -12,6 +13,14 @@ export function nextPollAt(
   if (at - createdAt < MINUTE_MS) return at + FIRST_MINUTE_GAP_MS;
   if (expiresAt === null || at < expiresAt) return at + MINUTE_MS;
   return at - expiresAt < DAY_MS ? at + HOUR_MS : null;
+}
+
+/**
+ * Only the process that has claimed the payment, or finds it overdue, schedules the next poll. A time too far ahead comes
+ * from a clock that was set back since.
+ */
+export function isDue({ dueAt }: Pick<Payment, 'dueAt'>, at: number): boolean {
+  return dueAt !== null && (dueAt <= at || dueAt > at + LONGEST_WAIT_MS.payments);
 }
 
 /** Without an end: a provider may take days for a refund. */

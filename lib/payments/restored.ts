@@ -4,6 +4,7 @@
 import { eachConcurrently } from '../base/each-concurrently.ts';
 import { CREDITED_PHASES, type Payment } from '../money/payment-rules.ts';
 import { BACKUP_SETTING } from '../store/backup-file.ts';
+import { LONGEST_WAIT_MS } from '../store/claim.ts';
 import type { Store } from '../store/store.ts';
 import { type PageStart, walkPages, walkRows } from '../store/walks.ts';
 import { markPaused, PROVIDER_OFF } from './topup-rules.ts';
@@ -56,7 +57,13 @@ async function askAboutRefunds({ payments }: Parts, now: number): Promise<number
     await eachConcurrently(page.filter(mayHaveBeenRefunded), WRITES_AT_ONCE, async ({ id, version }) => {
       asked += 1;
       // One that changes in between is being worked on.
-      await payments.change({ kind: 'poll', id, version, at: now, dueAt: now + asked * ASK_EVERY_MS });
+      await payments.change({
+        kind: 'poll',
+        id,
+        version,
+        at: now,
+        dueAt: now + ((asked * ASK_EVERY_MS) % LONGEST_WAIT_MS.payments),
+      });
     });
   }
   return asked;

@@ -9,7 +9,7 @@ import { type FreePaymentChange, type Payment, parseRefunds, type Refund } from 
 import type { PaymentState, RefundState } from '../upstream/contract/payment.ts';
 import { toProviderId } from './ids.ts';
 import { playMoneyFlag } from './play-money.ts';
-import { nextPollAt, nextRefundPollAt } from './poll-schedule.ts';
+import { isDue, nextPollAt, nextRefundPollAt } from './poll-schedule.ts';
 
 type PaymentStep =
   | { readonly change: FreePaymentChange; readonly op?: never }
@@ -200,11 +200,6 @@ function mayBeUnderWay(ours: readonly Refund[], { order, amount }: RefundState):
 /** An earlier version sent every id as it is. */
 function matchesRefund(own: string, { order }: RefundState): boolean {
   return order === own || order === toProviderId(own);
-}
-
-/** Only the process that has claimed the payment, or finds it overdue, schedules the next poll. */
-function isDue({ dueAt }: Payment, at: number): boolean {
-  return dueAt !== null && dueAt <= at;
 }
 
 /** For the operator's review, without the id that can charge the saved method. `after`: how it had ended before. */

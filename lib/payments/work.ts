@@ -12,7 +12,7 @@ import { isUpstreamFault, upstreamFault } from '../upstream/host/fault.ts';
 import { hasUnsentRefund, type PaymentFollower, type PaymentLog } from './follower.ts';
 import { toProviderId } from './ids.ts';
 import { buildOrder, parseOrderFacts } from './order-facts.ts';
-import { nextPollAt, nextRefundPollAt } from './poll-schedule.ts';
+import { isDue, nextPollAt, nextRefundPollAt } from './poll-schedule.ts';
 import { findProviderFault } from './provider-fault.ts';
 import { readRestoredAt } from './restored.ts';
 
@@ -49,7 +49,7 @@ export function createWork({ store, follow: steps, providers, now, log, onFailur
     if (!open) return postponePoll(payment, await nextPollWhileOff(payment));
     try {
       const begun = payment.phase === 'created' ? await startAtProvider(payment, open, signal) : payment;
-      if (begun.ref === null || (begun.version !== payment.version && !isDue(begun))) return begun;
+      if (begun.ref === null || (begun.version !== payment.version && !isDue(begun, now()))) return begun;
       const asked = hasUnsentRefund(begun) ? await sendRefunds(begun, open, signal) : begun;
       return await follow(asked, open, await fetchState(open, begun.ref, signal));
     } catch (error) {
@@ -67,10 +67,6 @@ export function createWork({ store, follow: steps, providers, now, log, onFailur
     const state = await provider.fetch({ id: ref }, signal);
     if (state.id !== ref) throw upstreamFault('protocol', `it was asked about ${ref} and told of ${state.id}`);
     return state;
-  }
-
-  function isDue({ dueAt }: Payment): boolean {
-    return dueAt !== null && dueAt <= now();
   }
 
   async function nextPollAfterFailure(payment: Payment, kind: UpstreamFault['kind']): Promise<number | null> {

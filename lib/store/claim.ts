@@ -1,5 +1,9 @@
 // Which jobs or payments a claim may take, and in which order, the same in every store.
+import { HOUR_MS, MINUTE_MS } from '../base/durations.ts';
 import type { JobClaim } from './ports/jobs.ts';
+
+/** How long a row waits at most: one that is due later comes from a clock that was set back since, and is due now. */
+export const LONGEST_WAIT_MS = { jobs: 15 * MINUTE_MS, payments: HOUR_MS } as const;
 
 /**
  * Whether owners whose lease has expired at `now`, by the clock of the store, can be considered dead. A live owner renews

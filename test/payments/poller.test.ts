@@ -110,6 +110,14 @@ function suite(kind: StoreKind): void {
     });
   }
 
+  it('are polled on if the clock was set back by a day', async function () {
+    this.timeout(60_000);
+    const id = await ordered();
+    vendor.shop.pay(refOf(id));
+    await giveUp(id, { dueAt: Date.now() + 24 * HOUR_MS });
+    await creditedOnce(id);
+  });
+
   it('are found if the answer to their start was lost and the key is too old', async function () {
     this.timeout(60_000);
     const id = await ordered(broken(true));

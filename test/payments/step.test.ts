@@ -48,6 +48,14 @@ const step = (payment: Payment, state: PaymentState, facts: Partial<PaymentStepF
 const kindOf = (found: ReturnType<typeof step>) => found?.change?.kind ?? found?.op?.kind;
 
 describe('the next step of a payment', () => {
+  it('is the next poll if it is due later than any waits: the clock was set back since', () => {
+    const waits = { status: 'pending' } as const;
+    for (const phase of ['pending', 'credited'] as const) {
+      expect(kindOf(step(inPhase(phase, { dueAt: AT + HOUR_MS }), said(waits))), phase).to.equal(undefined);
+      expect(kindOf(step(inPhase(phase, { dueAt: AT + 24 * HOUR_MS }), said(waits))), phase).to.equal('poll');
+    }
+  });
+
   describe('while it is unpaid', () => {
     for (const phase of ['created', 'pending', 'expired'] as const) {
       it(`${phase}: becomes paid, with the provider’s state but not the id that charges the card`, () => {

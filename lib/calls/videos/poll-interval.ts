@@ -1,4 +1,5 @@
 // When a job is polled next: soon while young, less often when many are open, never before the upstream allows it.
+import { LONGEST_WAIT_MS } from '../../store/claim.ts';
 
 export interface Pace {
   readonly ageMs: number;
@@ -30,5 +31,5 @@ export function computeNextPollMs(
   const least = pollMs * (backsOff ? BACKOFF_FACTOR : 1);
   const byAge = Math.min(Math.max(ageMs * SHARE_OF_AGE, least), pollMs * INTERVALS_MAX);
   const interval = Math.max(byAge, open * MS_PER_OPEN_JOB) * (1 - JITTER + 2 * JITTER * random);
-  return Math.ceil(Math.max(interval, Math.min(retryAfterMs, RETRY_AFTER_MS_MAX)));
+  return Math.min(Math.ceil(Math.max(interval, Math.min(retryAfterMs, RETRY_AFTER_MS_MAX))), LONGEST_WAIT_MS.jobs);
 }

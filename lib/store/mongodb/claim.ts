@@ -13,6 +13,8 @@ import type { Step, Transactions } from './transaction.ts';
 /** A kind of row that can be claimed. */
 export interface Claimable<T> {
   readonly collection: string;
+  /** See `LONGEST_WAIT_MS`. */
+  readonly longestMs: number;
   readonly toDocument: (item: T) => Document;
   readonly read: (row: Document) => T;
 }
@@ -36,10 +38,11 @@ export function createClaims<T extends Item>(
   return {
     async claim(claim) {
       const now = await readNow(client);
+      const { longestMs } = sort;
       const isFull = canJudgeOwners(claim, now);
       const filter = isFull
-        ? buildFreeFilter(claim, now, await listAliveOwners(db, now))
-        : buildDueFilter(claim, now, { owner: null });
+        ? buildFreeFilter(claim, await listAliveOwners(db, now), { now, longestMs })
+        : buildDueFilter(claim, { owner: null }, { now, longestMs });
       // Usually nothing is due, so the transaction is saved.
       if (!(await read((signal) => rows.findOne(filter, { signal, projection: { _id: 1 } })))) return [];
       return transactions.run({ steps: (step) => takeRows(step, sort, filter, { ...claim, now }) });
@@ -55,15 +58,22 @@ export function createClaims<T extends Item>(
 }
 
 /** Matches rows that are due and that no live process works on. */
-function buildFreeFilter(claim: JobClaim, now: number, alive: readonly string[]): Document {
+function buildFreeFilter(claim: JobClaim, alive: readonly string[], time: ClaimTime): Document {
+  const { now } = time;
   const { owner, leaseMs, working } = claim;
   const isOver = { $or: [{ lease: { $lt: now } }, { lease: { $gt: now + 2 * leaseMs } }] };
   const orphaned = { $or: [{ owner: { $nin: alive } }, ...(working ? [{ owner }] : [])] };
-  return buildDueFilter(claim, now, { $or: [{ owner: null }, { $and: [isOver, orphaned] }] });
+  return buildDueFilter(claim, { $or: [{ owner: null }, { $and: [isOver, orphaned] }] }, time);
 }
 
-function buildDueFilter({ working = [] }: JobClaim, now: number, condition: Document): Document {
-  return { dueAt: { $gt: 0, $lte: now }, _id: { $nin: working }, ...condition };
+interface ClaimTime {
+  readonly now: number;
+  readonly longestMs: number;
+}
+
+function buildDueFilter({ working = [] }: JobClaim, condition: Document, { now, longestMs }: ClaimTime): Document {
+  const isDue = { $or: [{ dueAt: { $gt: 0, $lte: now } }, { dueAt: { $gt: now + longestMs } }] };
+  return { _id: { $nin: working }, $and: [isDue, condition] };
 }
 
 /** All or nothing: no process would work on the rows of a half-failed claim until their owner is dead. */

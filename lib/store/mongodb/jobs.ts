@@ -2,6 +2,7 @@
 import type { Document } from 'mongodb';
 import type { Attempt } from '../../money/attempt.ts';
 import { decideJob, type Job } from '../../money/job-rules.ts';
+import { LONGEST_WAIT_MS } from '../claim.ts';
 import type { JobStore } from '../ports/jobs.ts';
 import { listWrongMarks, markRow } from '../row-mark.ts';
 import { putAttempts } from './attempts.ts';
@@ -11,7 +12,12 @@ import type { Connection } from './connection.ts';
 import { type Row, readPlainDocument } from './rows.ts';
 import { repeatUnknown, type Step, type Transactions } from './transaction.ts';
 
-const JOBS: Claimable<Job> = { collection: 'jobs', toDocument: toJobDocument, read: readJobDocument };
+const JOBS: Claimable<Job> = {
+  collection: 'jobs',
+  longestMs: LONGEST_WAIT_MS.jobs,
+  toDocument: toJobDocument,
+  read: readJobDocument,
+};
 
 /** Jobs that have not ended; the index covers only these. */
 const OPEN = { dueAt: { $gt: 0 } };

@@ -16,6 +16,7 @@ describe('the pace of looks', () => {
     ['and no shorter than it would by itself', { retryAfterMs: 100 }, 5000],
     ['but not for ever', { retryAfterMs: 86_400_000 }, 600_000],
     ['spreads many jobs', { open: 2000 }, 60_000],
+    ['waits a quarter of an hour at most', { open: 100_000 }, 900_000],
     ['leaves a hundred alone', { open: 100 }, 5000],
   ];
   for (const [name, more, ms] of rows) {

@@ -9,6 +9,7 @@ import { capContract } from './caps.ts';
 import { catalogVersionContract } from './catalog-versions.ts';
 import { chargeListContract } from './charge-list.ts';
 import { changesContract, checkpointContract } from './checkpoints.ts';
+import { clockSetBackContract } from './clock-set-back.ts';
 import { type StoreContext, type StoreKind, useStore } from './context.ts';
 import { exposureContract } from './exposure.ts';
 import { grantContract } from './grants.ts';
@@ -62,6 +63,7 @@ const WITHOUT_MONEY: Readonly<Record<string, (context: StoreContext) => void>> =
   'charge lists': chargeListContract,
   limits: limitContract,
   owners: ownerContract,
+  'a clock set back': clockSetBackContract,
   settings: settingContract,
   rates: rateContract,
   refusals: refusalContract,

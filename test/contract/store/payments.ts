@@ -271,7 +271,8 @@ export function paymentContract(context: StoreContext): void {
         one.payments.claim({ owner, leaseMs: LEASE_MS, limit: 2, working: [], at: Date.now() });
       const mine = await claim(store, 'own_1');
       expect(mine.map(({ dueAt }) => dueAt)).to.deep.equal([10, 20]);
-      expect((await claim(other, 'own_2')).map(({ id }) => id)).to.deep.equal([made[0]]);
+      // Orders of other tests may be due, too, and come later.
+      expect((await claim(other, 'own_2'))[0]?.id).to.equal(made[0]);
       const [first] = mine as [Payment];
       const { id, version } = first;
       expect(await store.payments.renew({ id, version, owner: 'own_1', leaseMs: LEASE_MS })).to.equal(true);
