@@ -82,7 +82,7 @@ export interface GatewayFacts {
 
 /** Intervals that no operator needs to change; tests shorten them. */
 export interface Timings {
-  /** The interval of heartbeats of a stream that has no fragment yet. */
+  /** The interval of heartbeats of a stream on which nothing is sent. */
   readonly heartbeatMs?: number;
   readonly headersTimeoutMs?: number;
   readonly bodyLimits?: BodyLimits;

@@ -300,7 +300,8 @@ describe('http', () => {
       const { key } = await impatient.account();
       const { text } = await send(impatient.url + MESSAGES, { key, body: ask('hi', { stream: true }) });
       const [, between = ''] = /"text":"Hello "(.*)"text":"there\."/s.exec(text) ?? [];
-      expect(between.match(/^: keep-alive$/gm)?.length).to.be.within(2, 6);
+      // Of thirty events: not one for each, and on a busy machine they take longer.
+      expect(between.match(/^: keep-alive$/gm)?.length).to.be.within(2, 20);
       await impatient.checkMoney();
       upstream.behave(chatAnswer('Hello there.'));
     });
