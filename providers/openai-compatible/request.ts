@@ -17,7 +17,7 @@ export const STYLES = {
   auth: ['bearer', 'api-key', 'x-api-key', 'none'],
   deltas: ['incremental', 'cumulative'],
   reasoning: ['reasoning_effort', 'reasoning', 'thinking', 'none'],
-  toolReasoning: ['free', 'off', 'blank'],
+  toolReasoning: ['free', 'off', 'blank', 'reasoning'],
   stop: ['send', 'omit'],
   history: ['any', 'mistral'],
   cacheKey: ['omit', 'send', 'key'],
@@ -55,7 +55,10 @@ interface Wire {
   readonly reasoning: Style<'reasoning'>;
   /** The efforts that the models take, if not all: the nearest one of them is requested, and the least for none. */
   readonly efforts?: readonly (typeof EFFORTS)[number][];
-  /** With tools: `off`, or `blank`: reasoning before calls goes back, at least a blank; off where one is required. */
+  /**
+   * With tools: `off`, or `blank`: reasoning before calls goes back, at least a blank; off where one is required. With
+   * `reasoning` it goes back in a field of that name, if there is any.
+   */
   readonly toolReasoning: Style<'toolReasoning'>;
   /** `omit` for models that refuse stop strings; the gateway applies them all the same. */
   readonly stop: Style<'stop'>;
@@ -101,6 +104,7 @@ export function buildChatBody(call: TextCall, wire: Wire, host: Host): JsonBody 
   return (base64) => ({
     ...host.chat.body(known, base64, {
       needsThoughts: toolReasoning === 'blank',
+      takesThoughts: toolReasoning === 'reasoning',
       takesDetails: isRouter,
       saysNotStrict: isRouter,
       takesCacheKey: wire.cacheKey !== 'omit',

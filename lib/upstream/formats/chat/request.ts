@@ -29,16 +29,18 @@ const STOPS_MAX = 4;
 export function chatBody(given: TextCall, base64: Base64, quirks: ChatQuirks = {}): JsonObject {
   const call = placeSystemMessages(given, quirks);
   const { model, system, messages, tools, stops, sampling, modalities, cacheKey, cacheRetention } = call;
-  const { needsThoughts = false, takesDetails = false, takesCacheKey = false, omitsStops = false } = quirks;
+  const { needsThoughts = false, takesThoughts = false, takesDetails = false } = quirks;
+  const { takesCacheKey = false, omitsStops = false } = quirks;
   // Its tools have no place for markers.
   const markers = chooseMarkers(quirks.takesMarkers ? { system, messages } : {});
   const writing: Writing = { base64, markers, spellCallId: quirks.needsShortIds ? createCallIds(SHORT_IDS) : keepId };
-  const thoughts = needsThoughts && (tools !== undefined || messages.some(hasCalls));
+  const isToolLoop = tools !== undefined || messages.some(hasCalls);
   const written = messages.flatMap((message) => {
     const made = writeChatMessages(message, writing);
     if (message.role !== 'assistant') return made;
     const extra = {
-      ...(thoughts && writeChatReasoning(message)),
+      ...(needsThoughts && isToolLoop && { reasoning_content: joinThoughts(message) || BLANK_THOUGHTS }),
+      ...(takesThoughts && isToolLoop && { reasoning: joinThoughts(message) || undefined }),
       ...(takesDetails && writeChatReasoningDetails(message)),
     };
     return made.map((each) => ({ ...each, ...extra }));
@@ -107,9 +109,9 @@ function writeChatSystem(system: NonNullable<TextCall['system']>, { hasAny, mark
 /** Not empty, because an empty list is refused. */
 const BLANK_THOUGHTS = ' ';
 
-function writeChatReasoning({ content }: TextMessage): object {
-  const texts = reasoningIn(content).flatMap(({ text }) => (text === '' ? [] : [text]));
-  return { reasoning_content: texts.length > 0 ? texts.join('\n\n') : BLANK_THOUGHTS };
+function joinThoughts({ content }: TextMessage): string {
+  const texts = reasoningIn(content).map(({ text }) => text);
+  return texts.filter((text) => text !== '').join('\n\n');
 }
 
 /** As the upstream gave them, one or several in each state. */

@@ -155,6 +155,15 @@ describe('requests in the chat format', () => {
     const content = [thought('One.'), thought(''), thought('Of another.', 'messages'), thought('Two.', 'chat'), CALL];
     const [answer] = sent([{ role: 'assistant', content }], { needsThoughts: true }) as readonly object[];
     expect(answer).to.deep.include({ reasoning_content: 'One.\n\nTwo.' });
+    const messages: readonly TextMessage[] = [
+      { role: 'assistant', content },
+      { role: 'assistant', content: [CALL] },
+    ];
+    const [thoughtful, thoughtless] = sent(messages, { takesThoughts: true }) as readonly object[];
+    expect(thoughtful).to.deep.include({ reasoning: 'One.\n\nTwo.' }).and.not.have.property('reasoning_content');
+    expect(thoughtless).to.have.property('reasoning', undefined);
+    const talk: readonly TextMessage[] = [{ role: 'assistant', content: [thought('One.'), text('Hi')] }];
+    expect(sent(talk, { takesThoughts: true })).to.deep.equal([{ role: 'assistant', content: 'Hi' }]);
   });
 
   it('give back details as they were, and a bare signature as one', () => {
