@@ -109,6 +109,27 @@ describe('openai-compatible: form of the answer, counts and reasoning', () => {
     }
   });
 
+  it('gives thoughts back in the field in which the upstream looks for them', async () => {
+    const call = { type: 'tool-call', id: 'a', name: 'look', json: '{}' } as const;
+    const said = { role: 'assistant', content: [{ type: 'reasoning', text: 'Hm.' }, call] } as const;
+    for (const [toolReasoning, thoughts] of [
+      ['blank', { reasoning_content: 'Hm.' }],
+      ['reasoning', { reasoning: 'Hm.' }],
+      ['free', {}],
+    ] as const) {
+      const { sent } = await vendor.tell(
+        vendor.open(),
+        { ...HELLO, model: 'm', messages: [said], options: { toolReasoning } },
+        ANSWER,
+      );
+      const [{ content: _, tool_calls: __, ...message } = {}] = sent.body.messages as readonly Record<
+        string,
+        unknown
+      >[];
+      expect(message).to.deep.equal({ role: 'assistant', ...thoughts });
+    }
+  });
+
   for (const [where, more, usage] of [
     ['of llama.cpp', { timings: { prompt_n: 2, cache_n: 5, predicted_n: 4 } }, { input: 2, cacheRead: 5, output: 4 }],
     ['of Groq', { x_groq: { usage: { prompt_tokens: 3, completion_tokens: 1 } } }, { input: 3, output: 1 }],
