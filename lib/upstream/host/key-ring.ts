@@ -104,8 +104,7 @@ export class KeyRing {
     const now = this.#now();
     const left = inOrder.filter(({ key }) => !tried.has(key.id));
     const fit =
-      left.find(({ restsUntil }) => restsUntil <= now) ??
-      (tried.size > 0 ? left.find((slot) => slot.lacksRights) : undefined);
+      left.find((slot) => !isPaused(slot, now)) ?? (tried.size > 0 ? left.find((slot) => slot.lacksRights) : undefined);
     return (fit ?? inOrder.reduce((best, slot) => (slot.restsUntil < best.restsUntil ? slot : best))).key;
   }
 
@@ -131,20 +130,21 @@ export class KeyRing {
     this.#pause(slot, { kind, status, forMs: retryAfterMs ?? REST_MS[kind] });
     const now = this.#now();
     const left = this.#slots.filter(({ key }) => !tried.has(key.id));
-    return left.some((other) => other.restsUntil <= now || (tried.size > 0 && other.lacksRights));
+    return left.some((other) => !isPaused(other, now) || (tried.size > 0 && other.lacksRights));
   }
 
   /** Pauses a key that has nothing left of a limit; never shortens a pause. */
   rest(id: string, forMs: number): void {
     const slot = this.#slots.find(({ key }) => key.id === id);
-    if (!slot || slot.restsUntil >= this.#now() + Math.min(forMs, REST_MAX_MS)) return;
+    const now = this.#now();
+    if (!slot || (isPaused(slot, now) && slot.restsUntil >= now + Math.min(forMs, REST_MAX_MS))) return;
     this.#pause(slot, { kind: 'rate', status: undefined, forMs });
   }
 
   #pause(slot: Slot, { kind, status, forMs: wantedMs }: Pick<KeyRest, 'kind' | 'status' | 'forMs'>): void {
     const now = this.#now();
     const forMs = Math.min(Math.max(wantedMs, REST_MIN_MS), REST_MAX_MS);
-    const isNew = slot.restsUntil <= now || slot.kind !== kind;
+    const isNew = !isPaused(slot, now) || slot.kind !== kind;
     slot.restsUntil = now + forMs;
     slot.kind = kind;
     slot.lacksRights = kind === 'auth' && status === FORBIDDEN;
@@ -155,9 +155,14 @@ export class KeyRing {
   health(): KeyHealth {
     const now = this.#now();
     const resting = (wanted: KeyFault) =>
-      this.#slots.filter(({ restsUntil, kind }) => restsUntil > now && kind === wanted).length;
+      this.#slots.filter((slot) => isPaused(slot, now) && slot.kind === wanted).length;
     return { keys: this.#slots.length, rate: resting('rate'), auth: resting('auth'), quota: resting('quota') };
   }
+}
+
+/** A pause longer than any was made before the clock was set back. */
+function isPaused({ restsUntil }: Slot, now: number): boolean {
+  return restsUntil > now && restsUntil <= now + REST_MAX_MS;
 }
 
 function createKey(value: string, place: number): Key {

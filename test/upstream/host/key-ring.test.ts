@@ -48,6 +48,17 @@ describe('keys of an upstream', () => {
     expect(names.map(takeFor)).to.deep.equal(first);
   });
 
+  it('are not paused longer if the clock is set back', () => {
+    blame('one', 'rate', 1_000);
+    blame('two', 'auth');
+    now -= 86_400_000;
+    expect([take(), take(), take()]).to.have.members(['one', 'two', 'three']);
+    expect(ring.health()).to.include({ rate: 0, auth: 0 });
+    ring.rest(idOf('one') ?? '', 2_000);
+    expect(ring.health()).to.include({ rate: 1 });
+    expect([take(), take()]).to.not.include('one');
+  });
+
   const RESTS: readonly (readonly [UpstreamFaultKind, number | undefined, number])[] = [
     ['rate', undefined, 5_000],
     ['rate', 30_000, 30_000],
