@@ -43,8 +43,14 @@ export async function writeBackup(file: string, write: (path: string) => Promise
   } catch (error) {
     for (const name of ['', ...SIDE_FILES]) await rm(path + name, { force: true });
     await rm(getDefaultMediaFolder(path), { recursive: true, force: true });
-    throw error;
+    // The store would be blamed otherwise, whose disk may be another one.
+    throw isDiskFull(error) ? new OperatorError(`The file ${file} cannot be written: its disk is full.`) : error;
   }
+}
+
+/** As SQLite and the file system say it. */
+function isDiskFull(error: unknown): boolean {
+  return error instanceof Error && /database or disk is full|ENOSPC/.test(error.message);
 }
 
 /** Renames the folder first, so that a file with its final name is complete. */

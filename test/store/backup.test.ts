@@ -158,6 +158,23 @@ describe('file of a backup', () => {
     expect(readdirSync(folder)).to.deep.equal([]);
   });
 
+  it('blames the disk of the file, not the store, if that is full', async () => {
+    const file = join(folder, 'backup.db');
+    const work = async (path: string) => {
+      const db = new DatabaseSync(path);
+      db.exec('PRAGMA max_page_count = 2; CREATE TABLE owners (id TEXT)');
+      try {
+        db.exec('INSERT INTO owners VALUES (zeroblob(20000))');
+      } finally {
+        db.close();
+      }
+    };
+    const error = await rejection(writeBackup(file, work));
+    expect(error).to.be.instanceOf(OperatorError);
+    expect(error).to.have.property('message', `The file ${file} cannot be written: its disk is full.`);
+    expect(readdirSync(folder)).to.deep.equal([]);
+  });
+
   it('does not replace a file that was created meanwhile', async () => {
     const file = join(folder, 'backup.db');
     const work = async (path: string) => {
