@@ -13,8 +13,10 @@ type AskedReasoning = Pick<TextRequest, 'reasoning' | 'showsReasoning'>;
 const EFFORTS = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const satisfies readonly Effort[];
 /** The most, and in some agents also how they work. */
 const ULTRA = 'ultra';
+/** The word of some clients for an effort that they do not set. */
+const DEFAULT = 'default';
 /** The message dialect turns reasoning off with `thinking`. */
-const CHAT_EFFORTS = ['none', ...EFFORTS, ULTRA] as const;
+const CHAT_EFFORTS = ['none', ...EFFORTS, ULTRA, DEFAULT] as const;
 const MESSAGE_EFFORTS = EFFORTS.slice(1);
 /** The least that some models have: they do not think before an answer, and what they think between calls is shown. */
 const BETWEEN_TOOLS = 'between_tools';
@@ -29,7 +31,7 @@ export const reasoningEffortField = optional(
   Joi.string()
     .valid(...CHAT_EFFORTS)
     .description(
-      `How much the model reasons before it answers; \`${ULTRA}\` is the same as \`max\`. Reasoning is billed as output. ${ELSEWHERE}`,
+      `How much the model reasons before it answers; \`${ULTRA}\` is the same as \`max\`, and \`${DEFAULT}\` as no effort. Reasoning is billed as output. ${ELSEWHERE}`,
     ),
   `must be one of ${CHAT_EFFORTS.join(', ')}`,
 );
@@ -120,7 +122,7 @@ function findWish(
   otherEffort?: unknown,
 ): ReasoningWish | undefined {
   const display = readSummary(fields);
-  const effort = fields.effort ?? otherEffort;
+  const effort = [fields.effort, otherEffort].find((each) => each != null && each !== DEFAULT);
   if (budget != null) return { mode: 'on', budgetTokens: budget as number, ...display };
   if (effort === 'none') return { mode: 'off' };
   if (effort != null) return { mode: 'on', effort: effort === ULTRA ? 'max' : (effort as Effort), ...display };

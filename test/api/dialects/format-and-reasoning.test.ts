@@ -48,6 +48,8 @@ const CHAT: readonly (readonly [more: object, read: object])[] = [
   [{ reasoning_effort: 'xhigh' }, { reasoning: { mode: 'on', effort: 'xhigh' } }],
   [{ reasoning_effort: 'ultra' }, { reasoning: { mode: 'on', effort: 'max' } }],
   [{ reasoning: { effort: 'ultra' } }, { reasoning: { mode: 'on', effort: 'max' } }],
+  [{ reasoning_effort: 'default' }, {}],
+  [{ reasoning: { effort: 'default', enabled: false } }, { reasoning: { mode: 'off' } }],
   [{ reasoning_effort: 'low', reasoning: {} }, { reasoning: { mode: 'on', effort: 'low' } }],
   [{ reasoning_effort: 'low', reasoning: { effort: 'high' } }, { reasoning: { mode: 'on', effort: 'high' } }],
   [{ reasoning_effort: 'low', reasoning: { effort: 'none' } }, { reasoning: { mode: 'off' } }],
