@@ -50,7 +50,8 @@ export function createServiceWatches({
   const folders = listDataFolders(config);
   let reviewsReadAt = Number.NEGATIVE_INFINITY;
   async function listReviews(): Promise<readonly Watch[]> {
-    if (now() - reviewsReadAt < REVIEWS_EVERY_MS) return [];
+    // `abs`, because the clock may have been set back.
+    if (Math.abs(now() - reviewsReadAt) < REVIEWS_EVERY_MS) return [];
     const reviews = await store.payments.list({ phases: ['review'], limit: REVIEWS_MAX });
     reviewsReadAt = now();
     return [watchReviews(reviews.map(({ id }) => id))];
@@ -104,7 +105,9 @@ export function watchOutages({ upstream, keys, outages }: WatchedUpstream, at: n
     .sort((one, other) => other.openMs - one.openMs);
   if (long.length === 0) return [];
   const decide: Watch['decide'] = (mark) => {
-    const alertedAt = Number(mark?.at ?? Number.NEGATIVE_INFINITY);
+    const markedAt = Number(mark?.at ?? Number.NEGATIVE_INFINITY);
+    // A time that is still to come is from before the clock was set back.
+    const alertedAt = markedAt > at + SAME_OUTAGE_MS ? Number.NEGATIVE_INFINITY : markedAt;
     const fresh = long.filter(({ openMs }) => at - openMs >= alertedAt + SAME_OUTAGE_MS);
     const told = at < alertedAt + REMIND_MS ? fresh : long;
     if (told.length === 0) return { kind: 'stay' };

@@ -193,7 +193,11 @@ describe('alerts of operators', () => {
     now += 1;
     const last = await look();
     expect(follow([last.slice(-1)])).to.deep.equal(['1 p2']);
-    expect(asked).to.deep.equal(Array(2).fill({ phases: ['review'], limit: 50 }));
+    now -= 86_400_000;
+    const back = await look();
+    expect(follow([back.slice(-1)]), 'after the clock was set back').to.deep.equal(['1 p3']);
+    expect(back[1]?.decide({ at: `${now + 86_400_000}` }).kind).to.equal('alert');
+    expect(asked).to.deep.equal(Array(3).fill({ phases: ['review'], limit: 50 }));
     const [refused] = last;
     expect(refused?.decide({ day: '2026-11-30' })).to.deep.equal({ kind: 'stay' });
   });

@@ -65,7 +65,8 @@ const cache = new WeakMap<ConsoleServices, Cached>();
 function readCached(services: ConsoleServices): Promise<readonly ModelStatus[]> {
   const now = services.now();
   const known = cache.get(services);
-  if (known && known.until > now) return known.models;
+  // The clock may have been set back since.
+  if (known && known.until > now && known.until <= now + CACHED_MS) return known.models;
   const offered = services.catalog().models.filter(({ routes }) => routes.length > 0);
   const models = readStatus(
     services.store.usage,
