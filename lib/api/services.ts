@@ -59,6 +59,8 @@ export interface Services {
   readonly limits: Readonly<Record<'generate' | 'count' | 'balance' | 'videos' | 'management', LimitRule>>;
   /** A client that reads nothing for this long counts as gone. */
   readonly clientStallMs: number;
+  /** The clock of the store, by which people sign in at every gateway. */
+  readonly now: () => number;
   /** Base URL of our links, without a trailing slash. A function, because the port may be unknown before the start. */
   readonly publicUrl: () => string;
 }

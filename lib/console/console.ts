@@ -13,7 +13,16 @@ import { createVisitLimit } from './visit-limit.ts';
 /** What the pages share with the API. */
 type ApiServices = Pick<
   ConsoleServices,
-  'store' | 'catalog' | 'upstreams' | 'calls' | 'memoryQuota' | 'log' | 'publicUrl' | 'isReal' | keyof CallServices
+  | 'store'
+  | 'catalog'
+  | 'upstreams'
+  | 'calls'
+  | 'memoryQuota'
+  | 'log'
+  | 'publicUrl'
+  | 'isReal'
+  | 'now'
+  | keyof CallServices
 >;
 
 export interface ConsoleOptions
@@ -66,8 +75,7 @@ const ATTEMPTS_KEPT_MS = DAY_MS;
 
 export function createConsole(options: ConsoleOptions): Console {
   const { api, keyPrefix, mailer } = options;
-  const { store, log } = api;
-  const now = Date.now;
+  const { store, log, now } = api;
   const services: ConsoleServices = {
     store,
     catalog: api.catalog,
@@ -104,11 +112,11 @@ export function createConsole(options: ConsoleOptions): Console {
     bodyLimits: api.bodyLimits,
     accounts: createAccounts({ store, keyPrefix }),
     managementKeys: createManagementKeys({ store, keyPrefix }),
-    people: createPeople({ store }),
-    sessions: createSessions({ store }),
-    signIn: createSignIn({ store }),
+    people: createPeople({ store, now }),
+    sessions: createSessions({ store, now }),
+    signIn: createSignIn({ store, now }),
     visitLimit: createVisitLimit(store.limits, options.pageRateLimitPerMinute),
-    devices: createDevices({ store }),
+    devices: createDevices({ store, now }),
     customerRanks: createCustomerRanks(store.usage),
     onSignIn: options.onSignIn,
     now,

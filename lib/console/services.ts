@@ -84,6 +84,6 @@ export interface ConsoleServices extends CallServices {
   readonly usage: Pick<UsageChore, 'foldSoon' | 'foldAll'>;
   /** Posts alerts to owners' webhooks, and knows which addresses are forbidden; not the fetcher of images. */
   readonly fetcher: () => Pick<Fetcher, 'post' | 'findUrlRefusal'>;
-  /** ms since the epoch. */
+  /** The clock of the store, in ms since the epoch. */
   readonly now: () => number;
 }

@@ -20,7 +20,7 @@ import type { openMedia } from './media.ts';
 interface ServiceParts extends Pick<Services, 'limiter' | 'throttle' | 'topups' | 'isReal' | 'publicUrl'> {
   readonly store: Store;
   readonly log: Log;
-  readonly owner: Parameters<typeof createStorePing>[1];
+  readonly owner: Parameters<typeof createStorePing>[1] & { now(): number };
   readonly catalog: LiveCatalog;
   readonly media: ReturnType<typeof openMedia>;
   readonly engines: ReturnType<typeof openEngines>;
@@ -65,6 +65,7 @@ export function openServices(
     bodyLimits,
     limits: readRateLimits(config),
     clientStallMs: config.clientStallMs,
+    now: parts.owner.now,
     publicUrl: parts.publicUrl,
   };
 }

@@ -48,6 +48,7 @@ export async function openPages({ isPaid = true, mailer }: { isPaid?: boolean; m
       memoryQuota: budget,
       log,
       limiter: createLimiter({ store: store.limits }),
+      now: Date.now,
       publicUrl,
       upstreams: () => [],
       catalog: () => ({ byName: new Map(), priceLists: new Map(), models: [], autoTopup: readTopupBounds() }),
