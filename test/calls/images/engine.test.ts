@@ -253,20 +253,28 @@ describe('image engine', () => {
   });
 
   describe('whose client leaves', () => {
-    const leaving = (afterMs: number) => {
+    /** Ends the call a moment after what is passed has begun. */
+    function ending(reason: unknown) {
       const controller = new AbortController();
-      setTimeout(() => controller.abort(GONE), afterMs);
-      return controller;
-    };
+      const during =
+        <Args extends unknown[], Result>(run: (...args: Args) => Result) =>
+        (...args: Args) => {
+          setTimeout(() => controller.abort(reason), 5);
+          return run(...args);
+        };
+      return { controller, during };
+    }
 
     it('keeps the price if an upstream was called', async () => {
       const deaf: Make = () => new Promise(() => undefined);
       for (const make of [hanging, deaf]) {
-        const { answer, thrown, asked, charge } = await run([make, makes], { controller: leaving(30) });
+        const { controller, during } = ending(GONE);
+        const { answer, thrown, asked, charge } = await run([during(make), makes], { controller });
         expect([answer, thrown, asked.length]).to.deep.equal([undefined, undefined, 1]);
         expect(charge).to.include({ state: 'settled', charged: PRICE });
       }
-      const { charged } = await run([makes], { keep: hangs as Keep, controller: leaving(30) });
+      const { controller, during } = ending(GONE);
+      const { charged } = await run([makes], { keep: during(hangs as Keep), controller });
       expect(charged).to.equal(3n * PRICE);
     });
 
@@ -287,9 +295,8 @@ describe('image engine', () => {
     });
 
     it('returns the price if a shutdown ends the call', async () => {
-      const controller = new AbortController();
-      setTimeout(() => controller.abort(fault('shutting_down')), 30);
-      const { thrown, charged } = await run([hanging, makes], { controller });
+      const { controller, during } = ending(fault('shutting_down'));
+      const { thrown, charged } = await run([during(hanging), makes], { controller });
       expect([thrown?.message, charged]).to.deep.equal(['The service is restarting. Charge refunded.', 0n]);
     });
   });

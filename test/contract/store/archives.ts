@@ -1,5 +1,7 @@
 // Archives: one unfinished at a time; calls leave whole, behind the opening of their wallet only, and only as archived.
+
 import { expect } from 'chai';
+import { eachConcurrently } from '../../../lib/base/each-concurrently.ts';
 import type { Archive, Opening, WholeCall } from '../../../lib/store/ports/archives.ts';
 import { StoreError } from '../../../lib/store/store.ts';
 import {
@@ -50,7 +52,11 @@ export function archiveContract(kind: StoreKind): void {
         settle(wallet, chargeId, { attempts: [newAttempt()] }),
       ]),
     );
-    const calls = await Promise.all(ids.map(wholeOf));
+    const calls: WholeCall[] = [];
+    // Not all at once: a busy machine would keep some waiting for a connection for too long.
+    await eachConcurrently([...ids.entries()], 8, async ([at, id]) => {
+      calls[at] = await wholeOf(id);
+    });
     const { id: _id, status: _status, ...sums } = await walletOf(store, wallet);
     const opening = { wallet, ...sums, overshoot: 0n, lasting: 1, budgets: [], kept: null };
     return { wallet, calls, opening };
