@@ -51,6 +51,11 @@ describe('the file of an archive of two wallets', () => {
     });
   }
 
+  it('counts its wallets, calls and entries', async () => {
+    const { wallets, calls, entries } = (await verifyArchive(file)).totals;
+    expect([wallets, calls, entries]).to.deep.equal([2, 8, 16]);
+  });
+
   it('is readable only by its owner, and never overwrites a file', async () => {
     expect(statSync(file).mode & 0o777).to.equal(0o600);
     const before = readFileSync(file);
