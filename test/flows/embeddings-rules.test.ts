@@ -128,13 +128,13 @@ describe('the rules of embeddings', () => {
   it('drop a client that reads nothing of a long reply, which is paid', async () => {
     await open({ CLIENT_STALL_MS: '1000' });
     const vector = Array.from({ length: 4000 }, (_, at) => Math.sin(at));
-    upstream.behave(embedAnswer({ vectors: Array(400).fill(vector) }));
+    upstream.behave(embedAnswer({ vectors: Array(200).fill(vector) }));
     const sent = request(gateway.url + EMBEDDINGS, {
       method: 'POST',
       agent: false,
       headers: { 'x-api-key': account.key, 'content-type': 'application/json' },
     });
-    sent.end(JSON.stringify({ model: 'embed-open', input: Array(400).fill('x') }));
+    sent.end(JSON.stringify({ model: 'embed-open', input: Array(200).fill('x') }));
     const response = await readHead(sent);
     response.pause();
     const closed = new Promise<void>((resolve) => response.once('close', resolve).once('error', () => resolve()));

@@ -4,7 +4,7 @@ import { waitForIdleTick } from '../../lib/ledger/idle-tick.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import { startEventLoopNoise } from './event-loop-noise.ts';
 
-const MEDIAN_OF = 9;
+const MEDIAN_OF = 5;
 
 async function medianMs(withinMs: number, { aloneMs = withinMs, arrived = (): number => 0 } = {}): Promise<number> {
   const times: number[] = [];

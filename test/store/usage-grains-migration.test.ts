@@ -179,12 +179,13 @@ function expectRows(rows: readonly object[], expected: Iterable<object>): void {
   expect(sortRows(rows)).to.equal(sortRows(expected));
 }
 
-const sortRows = (rows: Iterable<object>) => [...rows].map(describeRow).sort().join('\n');
-const describeRow = (row: object) =>
-  Object.entries(row)
-    .map(([name, value]) => `${name} ${value}`)
-    .sort()
-    .join();
+function sortRows(rows: Iterable<object>): string {
+  const all = [...rows] as Readonly<Record<string, unknown>>[];
+  const names = Object.keys(all[0] ?? {}).sort();
+  const describeRow = (row: (typeof all)[number]) =>
+    `${Object.keys(row).length} ${names.map((name) => row[name]).join()}`;
+  return [names.join(), ...all.map(describeRow).sort()].join('\n');
+}
 
 for (const old of longer([FILE], [FILE, SET])) {
   for (const lack of longer(LACKS.slice(-1), LACKS)) {
