@@ -1,9 +1,13 @@
 // What a provider may write into a part, checked where no type holds.
+import type { GuardOptions } from './guard-options.ts';
 import type { ReplyBlock } from './part.ts';
 import type { Block, BlockState, Citation, FinishPart, FinishReason, TextBlock } from './provider-part.ts';
 
-/** The block, a call by the name that the client knows. Throws unless it is one that a provider may start. */
-export function settleBlock(block: Block, toolNames: readonly string[] | undefined): Block {
+/**
+ * The block, a call by the name that the client knows and with an id of its own. Throws unless it is one that a provider
+ * may start.
+ */
+export function settleBlock(block: Block, { toolNames, callIds }: Pick<GuardOptions, 'toolNames' | 'callIds'>): Block {
   if (block?.type === 'reasoning') return block;
   if (block?.type === 'text') {
     if (block.phase !== undefined && !isName(block.phase)) throw grammarError('a phase that is no word');
@@ -11,8 +15,19 @@ export function settleBlock(block: Block, toolNames: readonly string[] | undefin
   }
   if (block?.type !== 'tool') throw grammarError('a block of an unknown type');
   if (!isName(block.id) || !isName(block.name)) throw grammarError('a call of a tool without its id or its name');
-  if (!toolNames || toolNames.includes(block.name)) return block;
-  return { ...block, name: findToolName(block.name, toolNames) };
+  const name = !toolNames || toolNames.includes(block.name) ? block.name : findToolName(block.name, toolNames);
+  const id = callIds?.includes(block.id) ? numberCallId(block.id, callIds) : block.id;
+  return name === block.name && id === block.id ? block : { ...block, id, name };
+}
+
+/**
+ * Some models number the calls of each answer from 0. Clients that know a call by its id took another call with it for
+ * one that is done. The number is the one that the same id gets in a history.
+ */
+function numberCallId(id: string, callIds: readonly string[]): string {
+  let number = 2;
+  while (callIds.includes(`${id}_${number}`)) number += 1;
+  return `${id}_${number}`;
 }
 
 /** No tool has such a long name, and each part of one is looked up. */

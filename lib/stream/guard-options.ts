@@ -10,6 +10,8 @@ export interface GuardOptions {
   readonly calls?: CallsAllowed | undefined;
   /** The names of the tools that may be called. */
   readonly toolNames?: readonly string[] | undefined;
+  /** The ids of earlier calls, which none of this answer may have. */
+  readonly callIds?: readonly string[] | undefined;
   /** The strings that may end the answer. */
   readonly stops?: readonly string[] | undefined;
   /** Whether reasoning is passed on as blocks; by default it is hidden. */

@@ -196,7 +196,7 @@ export class Guard implements Transform<ProviderPart | ErrorPart, StreamPart> {
   #takeStart(index: number, given: Block, following: { index: number; state: BlockState } | undefined): void {
     if (!this.#started) throw grammarError('a block before the start');
     if (!(index > this.#lastIndex)) throw grammarError('a block out of order');
-    const block = settleBlock(given, this.#options.toolNames);
+    const block = settleBlock(given, this.#options);
     this.#isAtWork ||= block.type === 'tool';
     this.#lastIndex = index;
     if (this.#isHidden(block)) {

@@ -116,6 +116,22 @@ describe('tools and models', () => {
     expect(asked()).to.deep.include({ ...TOOLS, tool_choice: 'required' });
   });
 
+  it('numbers the id of a call that an earlier call had, and the vendor finds the same text in the next request', async () => {
+    upstream.behave(calling(['{}'], { prompt_tokens: 5, completion_tokens: 4, total_tokens: 9 }));
+    const talk: unknown[] = [...HISTORY];
+    for (const id of ['call_1_2', 'call_1_3']) {
+      const { json } = await chat({ model: 'handy', ...TOOLS, messages: talk });
+      const [{ message }] = json.choices;
+      expect(message.tool_calls[0].id).to.equal(id);
+      talk.push(message, { role: 'tool', tool_call_id: id, content: 'blue' });
+    }
+    await chat({ model: 'handy', ...TOOLS, messages: talk });
+    const ids = (asked().messages as { tool_calls?: { id: string }[] }[]).flatMap(
+      ({ tool_calls: calls = [] }) => calls,
+    );
+    expect(ids.map(({ id }) => id)).to.deep.equal(['call_1', 'call_1_2', 'call_1_3']);
+  });
+
   it('begins a name with a letter for the vendor, and returns it as the client knows it', async () => {
     upstream.behave((call) => {
       const [{ function: sent }] = call.body.tools as [typeof TOOL];

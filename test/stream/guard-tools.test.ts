@@ -88,6 +88,17 @@ describe('guard of calls of tools', () => {
     }
   });
 
+  it('gives a call an id that no earlier call of the conversation has', () => {
+    const idsOf = (id: string, callIds?: readonly string[]) => {
+      const parts = pass([START, ...tool(0, id, '{}'), finish('tool')], { outputMax: 1000, callIds });
+      return parts.flatMap((part) => (part.type === 'block-start' && 'id' in part.block ? [part.block.id] : []));
+    };
+    expect(idsOf('read:0')).to.deep.equal(['read:0']);
+    expect(idsOf('read:1', ['read:0'])).to.deep.equal(['read:1']);
+    expect(idsOf('read:0', ['read:0'])).to.deep.equal(['read:0_2']);
+    expect(idsOf('read:0', ['read:0', 'read:0_2'])).to.deep.equal(['read:0_3']);
+  });
+
   it('gives a call without arguments empty ones', () => {
     expect(pass([START, ...tool(0, 'x'), ...tool(1, 'y', ''), finish('tool')])).to.deep.equal([
       START,

@@ -62,6 +62,7 @@ export function planAttempt<Out>(
         outputMax,
         calls: allowCalls(request, abilities),
         toolNames: request.tools?.list.map(({ name }) => name),
+        callIds: request.hasCalls && listCallIds(request),
         stops: request.stops,
         showsReasoning: !buffered && request.showsReasoning === true,
         memory: context.answerMemory,
@@ -83,4 +84,8 @@ export function planAttempt<Out>(
     signal: context.signal,
     timeouts: firstTokenMs === undefined ? engine.timeouts : { ...engine.timeouts, firstTokenTimeoutMs: firstTokenMs },
   };
+}
+
+function listCallIds({ messages }: TextRequest): readonly string[] {
+  return messages.flatMap(({ content }) => content.flatMap((part) => (part.type === 'tool-call' ? [part.id] : [])));
 }
