@@ -2,7 +2,6 @@
 
 import { OperatorError } from '../../lib/base/operator-error.ts';
 import type { OpenPayment } from '../../lib/catalog/payments.ts';
-import { verifyLedger } from '../../lib/ledger/audit.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
 import { createPayments, type PaymentCounts, type Payments } from '../../lib/payments/payments.ts';
 import { openStore } from '../../lib/store/open.ts';
@@ -13,7 +12,7 @@ import type { PaymentProvider } from '../../lib/upstream/contract/payment.ts';
 import { createProvider, type OpenProvider } from '../../lib/upstream/host/settings.ts';
 import { type Bank, startBank } from '../../testkit/bank.ts';
 import till from '../../testkit/payments/till/index.ts';
-import { newAccount, RUB, type StoreDatabase, type StoreKind } from '../contract/store/context.ts';
+import { newAccount, problemsOf, RUB, type StoreDatabase, type StoreKind } from '../contract/store/context.ts';
 import { makeUser } from '../contract/store/people.ts';
 
 export interface Service {
@@ -181,8 +180,8 @@ export class PaymentStage {
     return (await this.store.payments.get(id)) as Payment;
   }
 
-  async problems(): Promise<readonly unknown[]> {
-    return (await verifyLedger(this.store)).problems.filter(({ wallet }) => wallet === this.wallet);
+  problems(): Promise<readonly string[]> {
+    return problemsOf(this.store, this.wallet);
   }
 
   async rest(): Promise<void> {
