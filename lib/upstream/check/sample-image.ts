@@ -29,6 +29,8 @@ export function detectFormat(bytes: Uint8Array): Format | undefined {
 }
 
 const PADDING_BYTES = 100_000;
+/** Of a prime length, as no buffer has. */
+const PATTERN = Uint8Array.from({ length: 251 }, (_, at) => at);
 /** As models draw them: in base64 more than the usual length of an event. */
 export const DRAWN_BYTES = 1_500_000;
 
@@ -36,10 +38,7 @@ export const DRAWN_BYTES = 1_500_000;
 export function createLargeImage(paddingBytes = PADDING_BYTES): ImageInput {
   const small = Buffer.from(SAMPLES.png, 'base64');
   const end = small.length - IEND_BYTES;
-  const content = Buffer.concat([
-    Buffer.from('teXt'),
-    Buffer.from(Array.from({ length: paddingBytes }, (_, at) => at % 251)),
-  ]);
+  const content = Buffer.concat([Buffer.from('teXt'), Buffer.alloc(paddingBytes, PATTERN)]);
   const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
   length.writeUInt32BE(paddingBytes);
   sum.writeUInt32BE(crc32(content));
