@@ -43,6 +43,26 @@ for (const kind of longer([SQLITE], STORES)) {
       return { status: response.statusCode, headers: response.headers, body };
     }
 
+    it('are sent one after the other over one connection, however soon the next one is asked for', async () => {
+      const { id } = await keep(PNG);
+      const { hostname, port } = new URL(gateway.url);
+      const socket = connect(Number(port), hostname);
+      const times = 30;
+      let received = 0;
+      let asked = 0;
+      let wanted = 0;
+      const ask = () => void socket.write(`GET /media/${id}.png HTTP/1.1\r\nhost: x\r\n\r\n`, () => (asked += 1));
+      socket.on('data', (bytes) => {
+        if (received === wanted) wanted += bytes.indexOf('\r\n\r\n') + 4 + PNG.length;
+        received += bytes.length;
+        if (received === wanted && asked < times) ask();
+        else if (received === wanted) socket.end();
+      });
+      ask();
+      await once(socket, 'close');
+      expect([asked, received === wanted]).to.deep.equal([times, true]);
+    });
+
     it('are sent without a key, with their type, any number of times', async () => {
       const film = Buffer.concat([MP4, randomBytes(1_300_000)]);
       const { id } = await keep(film, { kind: 'video', mediaType: 'video/mp4' });

@@ -46,10 +46,14 @@ async function answer(request: Request, h: ResponseToolkit, { services, call }: 
     // The first chunk is read before the status is sent, so that a failure can still be reported.
     const first = await chunks.next().catch(refuse);
     response.writeHead(reply.status, reply.headers);
+    let left = reply.range.last + 1 - reply.range.first;
     for (let next = first; !next.done && !call.signal.aborted; next = await chunks.next()) {
-      if (!response.write(next.value)) await waitForDrain(response, call.signal);
+      left -= next.value.length;
+      // The reply ends with its last bytes: a client that has them may send its next request.
+      if (left <= 0) response.end(next.value);
+      else if (!response.write(next.value)) await waitForDrain(response, call.signal);
     }
-    if (!call.signal.aborted) response.end();
+    if (!call.signal.aborted && !response.writableEnded) response.end();
   } catch (error) {
     if (!response.headersSent) throw error;
     getRequestState(request).notes.err = error;
