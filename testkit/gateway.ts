@@ -23,7 +23,7 @@ export interface TestGateway {
   /** Creates an account with a key, and tops it up with `rub` if above zero. */
   account(rub?: string): Promise<TestAccount>;
   wallet(account: TestAccount): Promise<Wallet>;
-  /** Fails if something is still held or the ledger does not add up; with many accounts, the latter at times and at the stop. */
+  /** Fails if the ledger does not add up or something is still held. */
   checkMoney(): Promise<void>;
   /** Rewrites the catalog; the caller waits for the reload or requests it. */
   writeCatalog(catalog: object): void;
@@ -74,7 +74,6 @@ export async function startGateway(options: TestGatewayOptions): Promise<TestGat
   await gateway.start();
   const store = await openOwnStore(config, { inProcess: true });
   const accounts = createAccounts({ store, keyPrefix: config.keyPrefix });
-  const money = createMoneyCheck(store);
   let payments = 0;
 
   return {
@@ -96,44 +95,10 @@ export async function startGateway(options: TestGatewayOptions): Promise<TestGat
     async wallet(account) {
       return (await store.ledger.wallet(account.id)) as Wallet;
     },
-    checkMoney: money.check,
-    async stop() {
-      try {
-        await money.end();
-      } finally {
-        await store.close();
-        await gateway.stop();
-        if (folder === undefined) rmSync(home, { recursive: true, force: true });
-      }
-    },
-  };
-}
-
-/** So many accounts are verified each time: it takes 0.1 ms of CPU time for each. */
-const FEW = 10;
-/** More, when there are so many times as many as were verified last. */
-const GROWTH = 1.5;
-
-/** `end` verifies what no check has. */
-function createMoneyCheck(store: Store): { check(): Promise<void>; end(): Promise<void> } {
-  let verified = 0;
-  let isOwing = false;
-
-  async function verify(): Promise<void> {
-    isOwing = false;
-    const report = await verifyLedger(store);
-    if (!report.ok) throw new Error(`the ledger does not add up: ${JSON.stringify(report.problems)}`);
-  }
-
-  return {
-    async check() {
-      const accounts = await store.accounts.list();
-      isOwing = accounts.length > FEW && accounts.length < verified * GROWTH;
-      if (!isOwing) {
-        await verify();
-        verified = accounts.length;
-      }
-      for (const { id } of accounts) {
+    async checkMoney() {
+      const report = await verifyLedger(store);
+      if (!report.ok) throw new Error(`the ledger does not add up: ${JSON.stringify(report.problems)}`);
+      for (const { id } of await store.accounts.list()) {
         const readHeld = async () => (await store.ledger.wallet(id))?.held;
         // The end of a call whose client has left may be under way.
         await until(async () => (await readHeld()) === 0n).catch(async () => {
@@ -141,8 +106,10 @@ function createMoneyCheck(store: Store): { check(): Promise<void>; end(): Promis
         });
       }
     },
-    async end() {
-      if (isOwing) await verify();
+    async stop() {
+      await store.close();
+      await gateway.stop();
+      if (folder === undefined) rmSync(home, { recursive: true, force: true });
     },
   };
 }
