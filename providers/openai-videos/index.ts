@@ -22,11 +22,15 @@ function createProvider(settings: AccountSettings, host: Host): Provider {
   return {
     video: host.video.jobs(settings, {
       submission(call, base) {
-        const url = `${base}/videos`;
-        return { url, body: buildVideoForm(call, host), idOf: ({ id }) => id, lookAt: (id) => `${url}/${id}` };
+        const url = host.urlBelow(base, 'videos');
+        const lookAt = (id: string) => host.urlBelow(url, id);
+        return { url, body: buildVideoForm(call, host), idOf: ({ id }) => id, lookAt };
       },
       read({ status, progress, error }, { ref, auth }) {
-        const media = async () => ({ url: `${ref.url}/content`, headers: await host.authorize(auth, ref.keyId) });
+        const media = async () => ({
+          url: host.urlBelow(`${ref.url}`, 'content'),
+          headers: await host.authorize(auth, ref.keyId),
+        });
         return { status, progress, error, media };
       },
     }),

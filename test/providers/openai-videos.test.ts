@@ -52,6 +52,18 @@ describe('provider openai-videos', () => {
     expect(state).to.have.nested.property('result.url', `${studio.origin}/other/v1/videos/v%2F1/content`);
   });
 
+  it('keeps the query string of the base URL at the end', async () => {
+    const options = { baseUrl: `${studio.origin}/openai/v1?api-version=preview` };
+    const { ref } = await studio.start({ options }, { id: 'v1' });
+    const state = await studio.look(ref, { status: 'completed' });
+    expect(studio.sent.map(({ path }) => path)).to.deep.equal([
+      '/openai/v1/videos?api-version=preview',
+      '/openai/v1/videos/v1?api-version=preview',
+    ]);
+    const content = `${studio.origin}/openai/v1/videos/v1/content?api-version=preview`;
+    expect(state).to.have.nested.property('result.url', content);
+  });
+
   it('sends what the route spells as an object as fields of the form, in JSON where a field is no text', async () => {
     const options = { resolutions: { '720p': { shape: { width: 1280 }, quality: 'high' } } };
     const { body } = await studio.start({ options }, { id: 'v1' });
