@@ -20,7 +20,8 @@ export function describeSchema(schema: Joi.Schema): Joi.Description {
   return description;
 }
 
-const SENDABLE = /^[\x20-\x7e]*$/;
+/** Line breaks at the end, such as those of a file from another system, are refused as white space. */
+const SENDABLE = /^[\x20-\x7e]*[\r\n]*$/;
 
 const makeAccountSchema: MakeAccountSchema = Object.assign(createSchemaMaker('required'), {
   keyOptional: createSchemaMaker('optional'),

@@ -88,6 +88,9 @@ describe('settings of an upstream', () => {
     });
 
     it('have no key that a header cannot carry', () => {
+      for (const apiKey of ['sk-one\r', ['one-key', 'two-key\r\n']]) {
+        expect(refusal(() => open(usual, { apiKey }, account(false)))).to.include('leading or trailing whitespace');
+      }
       for (const apiKey of ['sk-one\nkey', 'sk-\u200bone', ['one-key', 'ключ-два']]) {
         const message = refusal(() => open(usual, { apiKey }, account(false)));
         expect(message)
