@@ -2,7 +2,7 @@
 
 import { choice, type Json, list, object, ref } from '../../base/json-schema.ts';
 import { isRecord } from '../../base/record.ts';
-import type { RequestContent, RequestFiles, RequestMessage, RequestResult } from '../../calls/text/request.ts';
+import type { RequestContent, RequestFiles, RequestMessage } from '../../calls/text/request.ts';
 import type { TextContent } from '../../upstream/contract/provider.ts';
 import { markLast, readCacheMarker } from './cache.ts';
 import { CALL_FIELDS, OpenCalls, readFunctionCall, readToolCalls } from './calls.ts';
@@ -127,36 +127,17 @@ export function describeContents(
  */
 export function placeResults(messages: readonly RequestMessage[]): readonly RequestMessage[] {
   const turns = [new Turn()];
-  const order = new Map<string, number>();
   for (const message of messages) {
     if (message.role === 'assistant') turns.push(new Turn(message));
     else turns.at(-1)?.add(message);
-    for (const part of message.content) if (part.type === 'tool-call') order.set(part.id, order.size);
   }
-  return turns.flatMap((turn) => turn.list(order));
-}
-
-/** The place of each call among all, by its id. */
-type CallOrder = ReadonlyMap<string, number>;
-
-/**
- * In the order of their calls, in which many models read them, whatever their ids. A cache marker stays in its place: it
- * says how far the prompt is cached.
- */
-function sortResults(results: readonly RequestResult[], order: CallOrder): readonly RequestResult[] {
-  const findPlace = ({ id }: RequestResult) => order.get(id) ?? 0;
-  const sorted = results.toSorted((one, other) => findPlace(one) - findPlace(other));
-  if (sorted.every((result, at) => result === results[at])) return results;
-  return sorted.map(({ cache, ...result }, at) => ({
-    ...result,
-    ...(results[at]?.cache && { cache: results[at].cache }),
-  }));
+  return turns.flatMap((turn) => turn.list());
 }
 
 /** An answer, and what comes before the next one. */
 class Turn {
   readonly #answer: RequestMessage | undefined;
-  readonly #results: RequestResult[] = [];
+  readonly #results: RequestContent[] = [];
   /** What is said with results, before any other message. */
   readonly #said: RequestContent[] = [];
   readonly #others: RequestMessage[] = [];
@@ -172,18 +153,14 @@ class Turn {
       return;
     }
     const said: RequestContent[] = [];
-    for (const part of content) {
-      if (part.type === 'tool-result') this.#results.push(part);
-      else said.push(part);
-    }
+    for (const part of content) (part.type === 'tool-result' ? this.#results : said).push(part);
     if (this.#others.length === 0) for (const part of said) this.#said.push(part);
     else if (said.length > 0) this.#others.push({ role: 'user', content: said });
   }
 
-  list(order: CallOrder): readonly RequestMessage[] {
+  list(): readonly RequestMessage[] {
     const list: RequestMessage[] = this.#answer ? [this.#answer] : [];
-    const results = sortResults(this.#results, order);
-    if (results.length > 0) list.push({ role: 'user', content: [...results, ...this.#said] });
+    if (this.#results.length > 0) list.push({ role: 'user', content: [...this.#results, ...this.#said] });
     return [...list, ...this.#others];
   }
 }

@@ -299,7 +299,7 @@ describe('results of tools', () => {
     ]);
     expect(seen(prompt, calls, user(result('y')), user(text('a')), user(result('x')), user(text('b')))).to.deep.equal([
       ...begun,
-      ['user', 'x', 'y'],
+      ['user', 'y', 'x'],
       ['user', 'a'],
       ['user', 'b'],
     ]);
