@@ -26,7 +26,7 @@ export interface ChatQuirks {
   readonly isCumulative?: boolean;
   /** True if assistant messages need their reasoning back when there are tools: a blank one if the client has none. */
   readonly needsThoughts?: boolean;
-  /** True if the reasoning of assistant messages goes back as `reasoning` when there are tools: vLLM looks only there. */
+  /** True if the reasoning of assistant messages goes back as `reasoning` when there are tools: some servers look only there. */
   readonly takesThoughts?: boolean;
   /** True if `reasoning_details` of earlier answers go back. */
   readonly takesDetails?: boolean;
