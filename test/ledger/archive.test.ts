@@ -273,6 +273,21 @@ describe('the audit of openings', () => {
     });
   }
 
+  for (const [column, says] of [
+    ['entries', /^\d+ entries have left, the archives have \d+$/],
+    ['charged', /^what has left had charged \d+, the archives have \d+$/],
+  ] as const) {
+    it(`reports an archive with less than what has left: ${column}`, async () => {
+      const db = new DatabaseSync(context.url.slice('sqlite:'.length), { timeout: 5000 });
+      db.exec(`UPDATE archives SET ${column} = ${column} - 1`);
+      const { problems } = await verifyLedger(context.store);
+      db.exec(`UPDATE archives SET ${column} = ${column} + 1`);
+      db.close();
+      expect(problems.find((each) => each.wallet === 'archives')?.problem).to.match(says);
+      await expectClean(context.store);
+    });
+  }
+
   it('reports a missing opening, and a missing payment before it', async () => {
     const db = new DatabaseSync(context.url.slice('sqlite:'.length), { timeout: 5000 });
     db.exec("CREATE TABLE spare AS SELECT * FROM entries WHERE kind = 'topup'");
