@@ -23,6 +23,9 @@ export function describeSchema(schema: Joi.Schema): Joi.Description {
 /** Line breaks at the end, such as those of a file from another system, are refused as white space. */
 const SENDABLE = /^[\x20-\x7e]*[\r\n]*$/;
 
+/** As Docker's `--env-file` leaves a value that was written in quotes. */
+const QUOTED = /^(["']).*\1$/;
+
 const makeAccountSchema: MakeAccountSchema = Object.assign(createSchemaMaker('required'), {
   keyOptional: createSchemaMaker('optional'),
 });
@@ -32,7 +35,11 @@ function createSchemaMaker(presence: 'required' | 'optional'): MakeSchema {
   const key = Joi.string()
     .trim()
     .pattern(SENDABLE)
-    .messages({ 'string.pattern.base': '{#label} has a character that no header can carry, perhaps an invisible one' })
+    .pattern(QUOTED, { invert: true })
+    .messages({
+      'string.pattern.base': '{#label} has a character that no header can carry, perhaps an invisible one',
+      'string.pattern.invert.base': '{#label} is in quotes, which would be sent as a part of it',
+    })
     .meta({ secret: true });
   const apiKey = Joi.alternatives(key, Joi.array().items(key).min(1)).presence(presence).meta({ secret: true });
   return (baseUrl, ...[own]) => Joi.object({ baseUrl: url.default(baseUrl), apiKey, proxy: url, ...own });

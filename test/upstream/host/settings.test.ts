@@ -87,6 +87,17 @@ describe('settings of an upstream', () => {
       }
     });
 
+    it('have no key in quotes, and may have one in part of them', () => {
+      for (const apiKey of ['"sk-one"', ['one-key', "'two-key'"], '""']) {
+        const message = refusal(() => open(usual, { apiKey }, account(false)));
+        expect(message)
+          .to.include('is in quotes, which would be sent as a part of it')
+          .and.not.match(/one|two/);
+      }
+      for (const apiKey of ['"sk-one', `"sk-one'`, '{"a":"b"}'])
+        expect(open(usual, { apiKey }, account(false)).settings).to.include({ apiKey });
+    });
+
     it('have no key that a header cannot carry', () => {
       for (const apiKey of ['sk-one\r', ['one-key', 'two-key\r\n']]) {
         expect(refusal(() => open(usual, { apiKey }, account(false)))).to.include('leading or trailing whitespace');
