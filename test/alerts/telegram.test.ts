@@ -128,7 +128,10 @@ for (const kind of longer([SQLITE], STORES)) {
       chats.start();
       try {
         for (let turn = 0; turn < 4; turn += 1) telegram.write(895, '/help');
-        await until(() => textsTo(895).length === 3);
+        // Messages are read in their order: once this one is answered, the fourth was passed over.
+        telegram.write(896, '/help');
+        await until(() => textsTo(896).length === 1);
+        expect(textsTo(895)).to.have.length(3);
         aheadMs = 10_000;
         telegram.write(895, '/help');
         await until(() => textsTo(895).length === 4);
