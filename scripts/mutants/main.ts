@@ -63,6 +63,8 @@ async function campaign(): Promise<boolean> {
     console.log(`\nagain, in processes of their own: ${survivors.length}`);
     survivors = await judgeAll(survivors, 'apart');
   }
+  // The processes that have the tests loaded would keep this one.
+  removeAll();
   return summarize(mutants, survivors);
 }
 
