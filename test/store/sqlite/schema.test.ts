@@ -96,6 +96,16 @@ describe('sqlite schema', () => {
       expect(await refused(path, { readOnly: true })).to.match(/^There is no Tollgate store at /);
     });
 
+    it('to read a file of another program, or of a newer version', async () => {
+      const path = folder.file();
+      await (await folder.open(path)).close();
+      const change = (pragma: string) => folder.raw(path).exec(`PRAGMA journal_mode = DELETE; PRAGMA ${pragma}`);
+      change(`user_version = ${SCHEMA_VERSION + 1}`);
+      expect(await refused(path, { readOnly: true })).to.match(/start a newer Tollgate on it\.$/);
+      change(`user_version = ${SCHEMA_VERSION}; PRAGMA application_id = 252006674`);
+      expect(await refused(path, { readOnly: true })).to.match(/belongs to another program\.$/);
+    });
+
     it('to read a schema before its usage by the week was filled in', async () => {
       const path = folder.file();
       await (await folder.open(path)).close();
