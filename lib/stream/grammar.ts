@@ -1,4 +1,5 @@
 // What a provider may write into a part, checked where no type holds.
+import { numberCallId } from './call-id.ts';
 import type { GuardOptions } from './guard-options.ts';
 import type { ReplyBlock } from './part.ts';
 import type { Block, BlockState, Citation, FinishPart, FinishReason, TextBlock } from './provider-part.ts';
@@ -7,7 +8,10 @@ import type { Block, BlockState, Citation, FinishPart, FinishReason, TextBlock }
  * The block, a call by the name that the client knows and with an id of its own. Throws unless it is one that a provider
  * may start.
  */
-export function settleBlock(block: Block, { toolNames, callIds }: Pick<GuardOptions, 'toolNames' | 'callIds'>): Block {
+export function settleBlock(
+  block: Block,
+  { toolNames, isCallId }: Pick<GuardOptions, 'toolNames' | 'isCallId'>,
+): Block {
   if (block?.type === 'reasoning') return block;
   if (block?.type === 'text') {
     if (block.phase !== undefined && !isName(block.phase)) throw grammarError('a phase that is no word');
@@ -16,18 +20,9 @@ export function settleBlock(block: Block, { toolNames, callIds }: Pick<GuardOpti
   if (block?.type !== 'tool') throw grammarError('a block of an unknown type');
   if (!isName(block.id) || !isName(block.name)) throw grammarError('a call of a tool without its id or its name');
   const name = !toolNames || toolNames.includes(block.name) ? block.name : findToolName(block.name, toolNames);
-  const id = callIds?.includes(block.id) ? numberCallId(block.id, callIds) : block.id;
+  // Clients that know a call by its id took another one with it for one that is done. A history gets the same number.
+  const id = isCallId?.(block.id) ? numberCallId(block.id, isCallId).id : block.id;
   return name === block.name && id === block.id ? block : { ...block, id, name };
-}
-
-/**
- * Some models number the calls of each answer from 0. Clients that know a call by its id took another call with it for
- * one that is done. The number is the one that the same id gets in a history.
- */
-function numberCallId(id: string, callIds: readonly string[]): string {
-  let number = 2;
-  while (callIds.includes(`${id}_${number}`)) number += 1;
-  return `${id}_${number}`;
 }
 
 /** No tool has such a long name, and each part of one is looked up. */

@@ -10,8 +10,8 @@ export interface GuardOptions {
   readonly calls?: CallsAllowed | undefined;
   /** The names of the tools that may be called. */
   readonly toolNames?: readonly string[] | undefined;
-  /** The ids of earlier calls, which none of this answer may have. */
-  readonly callIds?: readonly string[] | undefined;
+  /** Whether an earlier call of the conversation has this id, which then none of this answer may have. */
+  readonly isCallId?: ((id: string) => boolean) | undefined;
   /** The strings that may end the answer. */
   readonly stops?: readonly string[] | undefined;
   /** Whether reasoning is passed on as blocks; by default it is hidden. */

@@ -90,7 +90,10 @@ describe('guard of calls of tools', () => {
 
   it('gives a call an id that no earlier call of the conversation has', () => {
     const idsOf = (id: string, callIds?: readonly string[]) => {
-      const parts = pass([START, ...tool(0, id, '{}'), finish('tool')], { outputMax: 1000, callIds });
+      const parts = pass([START, ...tool(0, id, '{}'), finish('tool')], {
+        outputMax: 1000,
+        isCallId: callIds && ((each) => callIds.includes(each)),
+      });
       return parts.flatMap((part) => (part.type === 'block-start' && 'id' in part.block ? [part.block.id] : []));
     };
     expect(idsOf('read:0')).to.deep.equal(['read:0']);

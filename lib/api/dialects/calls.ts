@@ -4,6 +4,7 @@ import { constant, type Json, list, object, ref, text } from '../../base/json-sc
 import { isRecord } from '../../base/record.ts';
 import { replaceLoneSurrogates } from '../../base/well-formed.ts';
 import { writeArguments } from '../../stream/arguments.ts';
+import { numberCallId } from '../../stream/call-id.ts';
 import type { ToolCallContent } from '../../upstream/contract/provider.ts';
 import { readCacheMarker } from './cache.ts';
 import { writeCustomArguments } from './custom-tool.ts';
@@ -113,14 +114,15 @@ export class OpenCalls {
     return id;
   }
 
-  /** Some models number the calls of each answer from 0. */
   #makeUnique(id: string): string {
-    let unique = id;
-    let next = this.#repetitions.get(id) ?? 2;
-    for (; this.#repetitions.has(unique); next += 1) unique = `${id}_${next}`;
-    this.#repetitions.set(id, next);
-    if (unique !== id) this.#repetitions.set(unique, 2);
-    return unique;
+    const next = this.#repetitions.get(id);
+    if (next === undefined) {
+      this.#repetitions.set(id, 2);
+      return id;
+    }
+    const unique = numberCallId(id, (each) => this.#repetitions.has(each), next);
+    this.#repetitions.set(id, unique.number + 1).set(unique.id, 2);
+    return unique.id;
   }
 
   /** The call that a result belongs to; of several with the same id, the first. Without an id, the only one there is. */

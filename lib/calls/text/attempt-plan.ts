@@ -62,7 +62,7 @@ export function planAttempt<Out>(
         outputMax,
         calls: allowCalls(request, abilities),
         toolNames: request.tools?.list.map(({ name }) => name),
-        callIds: request.hasCalls && listCallIds(request),
+        isCallId: request.hasCalls && ((id) => hasCall(request, id)),
         stops: request.stops,
         showsReasoning: !buffered && request.showsReasoning === true,
         memory: context.answerMemory,
@@ -86,6 +86,6 @@ export function planAttempt<Out>(
   };
 }
 
-function listCallIds({ messages }: TextRequest): readonly string[] {
-  return messages.flatMap(({ content }) => content.flatMap((part) => (part.type === 'tool-call' ? [part.id] : [])));
+function hasCall({ messages }: TextRequest, id: string): boolean {
+  return messages.some(({ content }) => content.some((part) => part.type === 'tool-call' && part.id === id));
 }
