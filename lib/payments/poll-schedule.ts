@@ -1,7 +1,7 @@
 // When a payment is polled next: often while the payer is busy, less often later, never more than a day after its link.
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/durations.ts';
 import type { Payment } from '../money/payment-rules.ts';
-import { LONGEST_WAIT_MS } from '../store/claim.ts';
+import { IMPLAUSIBLE_WAIT_MS } from '../store/claim.ts';
 
 const FIRST_MINUTE_GAP_MS = 5000;
 
@@ -20,7 +20,7 @@ export function nextPollAt(
  * from a clock that was set back since.
  */
 export function isDue({ dueAt }: Pick<Payment, 'dueAt'>, at: number): boolean {
-  return dueAt !== null && (dueAt <= at || dueAt > at + LONGEST_WAIT_MS.payments);
+  return dueAt !== null && (dueAt <= at || dueAt > at + IMPLAUSIBLE_WAIT_MS.payments);
 }
 
 /** Without an end: a provider may take days for a refund. */

@@ -29,7 +29,7 @@ export interface RestoredBackup {
 }
 
 /** Undefined if this is no first start on a backup. Any number may do it at once. */
-export async function takeUpBackup(store: Parts, now: number): Promise<RestoredBackup | undefined> {
+export async function handleRestore(store: Parts, now: number): Promise<RestoredBackup | undefined> {
   const backup = await store.settings.get(BACKUP_SETTING);
   if (backup === undefined || backup.startsWith(NOTED)) return undefined;
   let paused = 0;

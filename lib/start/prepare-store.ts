@@ -1,6 +1,6 @@
 // What a start does to its store before anything else uses it.
 import { noteAttemptsSince } from '../ledger/attempts-since.ts';
-import { takeUpBackup } from '../payments/restored.ts';
+import { handleRestore } from '../payments/restored.ts';
 import type { Store } from '../store/store.ts';
 
 interface PrepareLog {
@@ -10,7 +10,7 @@ interface PrepareLog {
 export async function prepareStore(store: Pick<Store, 'settings' | 'payments'>, log: PrepareLog): Promise<void> {
   const now = Date.now();
   await noteAttemptsSince(store.settings, now);
-  const restored = await takeUpBackup(store, now);
+  const restored = await handleRestore(store, now);
   if (restored)
     log.warn(restored, 'the store was restored from a backup: automatic top-ups are paused, refunds are looked for');
 }

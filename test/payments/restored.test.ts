@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { requestRefund } from '../../lib/payments/operator.ts';
-import { RESTORED, readRestoredAt, takeUpBackup } from '../../lib/payments/restored.ts';
+import { handleRestore, RESTORED, readRestoredAt } from '../../lib/payments/restored.ts';
 import { markResumed, PROVIDER_OFF } from '../../lib/payments/topup-rules.ts';
 import { BACKUP_SETTING } from '../../lib/store/backup-file.ts';
 import { copyStore } from '../../lib/store/copy.ts';
@@ -13,9 +13,10 @@ import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { type Bank, startBank, TILLS } from '../../testkit/bank.ts';
 import { until } from '../../testkit/client.ts';
+import { createFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 import { startGateway } from '../../testkit/gateway.ts';
 import { STORES } from '../../testkit/stores.ts';
-import { newWallet, RUB, type StoreDatabase } from '../contract/store/context.ts';
+import { newWallet, RUB, rejection, type StoreDatabase } from '../contract/store/context.ts';
 import { newAuto, newMethod } from '../contract/store/payments.ts';
 import { useStage } from './service-stage.ts';
 
@@ -83,7 +84,7 @@ for (const kind of STORES) {
       await store.sessions.addLink({ ...link, email: 'op@example.com' });
       const file = join(folder, 'again.db');
       await store.backup(file);
-      expect(await takeUpBackup(store, Date.now())).to.equal(undefined);
+      expect(await handleRestore(store, Date.now())).to.equal(undefined);
       const backup = await openStore(`sqlite:${file}`, { readOnly: true, inProcess: true });
       const target = await kind.create();
       const copy = await openStore(target.url, { inProcess: true, unfinished: true });
@@ -91,10 +92,10 @@ for (const kind of STORES) {
         expect(await backup.sessions.get(`s-${kind.name}`)).to.equal(undefined);
         expect(await backup.sessions.link(link.hash)).to.equal(undefined);
         await copyStore({ from: backup, to: copy, live: false });
-        const found = await takeUpBackup(copy, Date.now());
+        const found = await handleRestore(copy, Date.now());
         expect(found).to.include({ paused: (await store.payments.page('autoTopups', { limit: 10 })).length });
         expect((await copy.payments.autoTopup(wallet))?.reason).to.equal(RESTORED);
-        expect(await takeUpBackup(copy, Date.now())).to.equal(undefined);
+        expect(await handleRestore(copy, Date.now())).to.equal(undefined);
       } finally {
         await backup.close();
         await copy.close();
@@ -131,7 +132,7 @@ for (const kind of STORES) {
         },
       };
       await store.settings.set(BACKUP_SETTING, 'a backup');
-      expect(await takeUpBackup({ ...store, payments: raced }, 5)).to.deep.equal({
+      expect(await handleRestore({ ...store, payments: raced }, 5)).to.deep.equal({
         ...{ backup: 'a backup', paused: wanted, asked: 0 },
       });
       expect(await read(low)).to.include({ pausedAt: 5, reason: RESTORED });
@@ -189,13 +190,36 @@ for (const kind of STORES) {
       await again.stop();
     });
 
+    it('are looked for by the next start if the store fails, and by the next poll', async () => {
+      const { id } = await stage.credited(service());
+      await stage.store.settings.set(BACKUP_SETTING, 'a backup');
+      const faults = createFaultyStore(stage.store);
+      for (const call of ['payments.page', 'payments.change', 'settings.set'] as const) {
+        faults.next(call, refuse);
+        await rejection(handleRestore(faults.store, Date.now()));
+        expect(await readRestoredAt(stage.store), call).to.equal(0);
+      }
+      expect(await handleRestore(faults.store, Date.now())).to.include({ backup: 'a backup' });
+      expect((await stage.payment(id)).dueAt).to.be.a('number');
+
+      const other = stage.service('own_2', faults.store);
+      stage.bank.hook = () => 503;
+      stage.aheadMs = 60_000;
+      faults.next('settings.get', refuse);
+      await rejection(other.payments.poll(id));
+      expect((await stage.payment(id)).dueAt).to.be.a('number');
+      stage.bank.giveBack(id, 200n * RUB);
+      stage.bank.hook = () => undefined;
+      expect((await other.payments.poll(id))?.refunded).to.equal(200n * RUB);
+    });
+
     it('are looked for as long as a provider may be down', async () => {
       const day = 24 * 3_600_000;
       const { id } = await stage.credited(service());
       const payment = await stage.payment(id);
       await stage.store.payments.put('payments', [{ ...payment, changedAt: Date.now() - 400 * day }]);
       await stage.store.settings.set(BACKUP_SETTING, 'a backup');
-      await takeUpBackup(stage.store, Date.now());
+      await handleRestore(stage.store, Date.now());
       expect(await readRestoredAt(stage.store)).to.be.above(Date.now() - 60_000);
       stage.bank.hook = () => 503;
       for (const daysLater of [1, 20, 31]) {

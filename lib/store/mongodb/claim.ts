@@ -13,8 +13,8 @@ import type { Step, Transactions } from './transaction.ts';
 /** A kind of row that can be claimed. */
 export interface Claimable<T> {
   readonly collection: string;
-  /** See `LONGEST_WAIT_MS`. */
-  readonly longestMs: number;
+  /** See `IMPLAUSIBLE_WAIT_MS`. */
+  readonly implausibleMs: number;
   readonly toDocument: (item: T) => Document;
   readonly read: (row: Document) => T;
 }
@@ -38,11 +38,11 @@ export function createClaims<T extends Item>(
   return {
     async claim(claim) {
       const now = await readNow(client);
-      const { longestMs } = sort;
+      const { implausibleMs } = sort;
       const isFull = canJudgeOwners(claim, now);
       const filter = isFull
-        ? buildFreeFilter(claim, await listAliveOwners(db, now), { now, longestMs })
-        : buildDueFilter(claim, { owner: null }, { now, longestMs });
+        ? buildFreeFilter(claim, await listAliveOwners(db, now), { now, implausibleMs })
+        : buildDueFilter(claim, { owner: null }, { now, implausibleMs });
       // Usually nothing is due, so the transaction is saved.
       if (!(await read((signal) => rows.findOne(filter, { signal, projection: { _id: 1 } })))) return [];
       return transactions.run({ steps: (step) => takeRows(step, sort, filter, { ...claim, now }) });
@@ -68,11 +68,11 @@ function buildFreeFilter(claim: JobClaim, alive: readonly string[], time: ClaimT
 
 interface ClaimTime {
   readonly now: number;
-  readonly longestMs: number;
+  readonly implausibleMs: number;
 }
 
-function buildDueFilter({ working = [] }: JobClaim, condition: Document, { now, longestMs }: ClaimTime): Document {
-  const isDue = { $or: [{ dueAt: { $gt: 0, $lte: now } }, { dueAt: { $gt: now + longestMs } }] };
+function buildDueFilter({ working = [] }: JobClaim, condition: Document, { now, implausibleMs }: ClaimTime): Document {
+  const isDue = { $or: [{ dueAt: { $gt: 0, $lte: now } }, { dueAt: { $gt: now + implausibleMs } }] };
   return { _id: { $nin: working }, $and: [isDue, condition] };
 }
 

@@ -2,7 +2,7 @@
 import type { Document } from 'mongodb';
 import type { Attempt } from '../../money/attempt.ts';
 import { decideJob, type Job } from '../../money/job-rules.ts';
-import { LONGEST_WAIT_MS } from '../claim.ts';
+import { IMPLAUSIBLE_WAIT_MS } from '../claim.ts';
 import type { JobStore } from '../ports/jobs.ts';
 import { listWrongMarks, markRow } from '../row-mark.ts';
 import { putAttempts } from './attempts.ts';
@@ -14,7 +14,7 @@ import { repeatUnknown, type Step, type Transactions } from './transaction.ts';
 
 const JOBS: Claimable<Job> = {
   collection: 'jobs',
-  longestMs: LONGEST_WAIT_MS.jobs,
+  implausibleMs: IMPLAUSIBLE_WAIT_MS.jobs,
   toDocument: toJobDocument,
   read: readJobDocument,
 };

@@ -2,7 +2,7 @@
 import type { Db, Document } from 'mongodb';
 import { NEVER_STARTED } from '../../money/payment.ts';
 import { createPayment, decidePayment, type Payment } from '../../money/payment-rules.ts';
-import { LONGEST_WAIT_MS } from '../claim.ts';
+import { IMPLAUSIBLE_WAIT_MS } from '../claim.ts';
 import { fromCells, PAYMENT_FIELDS, type PaymentTable } from '../payment-rows.ts';
 import {
   type AutoTopupRow,
@@ -27,7 +27,7 @@ import { readFirstBatch, type Step, type Transactions } from './transaction.ts';
 
 const PAYMENTS: Claimable<Payment> = {
   collection: COLLECTION_NAMES.payments,
-  longestMs: LONGEST_WAIT_MS.payments,
+  implausibleMs: IMPLAUSIBLE_WAIT_MS.payments,
   toDocument: toPaymentDocument,
   read: (row) => readRowDocument('payments', row),
 };

@@ -1,6 +1,6 @@
 // Claims rows that are due, by lease, in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
-import { canJudgeOwners, LONGEST_WAIT_MS } from '../claim.ts';
+import { canJudgeOwners, IMPLAUSIBLE_WAIT_MS } from '../claim.ts';
 import type { JobClaim, JobRenewal } from '../ports/jobs.ts';
 import { prepareBig } from './connection.ts';
 import { ALIVE } from './owners.ts';
@@ -21,7 +21,7 @@ export function createClaim(
   const claim = prepare(
     db,
     `UPDATE ${table} SET owner = :owner, lease = :now + :leaseMs, version = version + 1 WHERE id IN (
-      SELECT id FROM ${table} WHERE (due_at <= :now OR due_at > :now + ${LONGEST_WAIT_MS[table]}) AND ${free} ORDER BY due_at, id LIMIT :limit
+      SELECT id FROM ${table} WHERE (due_at <= :now OR due_at > :now + ${IMPLAUSIBLE_WAIT_MS[table]}) AND ${free} ORDER BY due_at, id LIMIT :limit
     ) RETURNING ${columns}`,
   );
   return (request, now) => {

@@ -16,7 +16,7 @@ export function clockSetBackContract(context: StoreContext): void {
     const wallet = await newWallet(context.store);
     const now = Date.now();
     const made: string[] = [];
-    for (const dueAt of [now + LONGEST_WAIT_MS.jobs - 60_000, now + DAY_MS]) {
+    for (const dueAt of [now + LONGEST_WAIT_MS.jobs + 30_000, now + DAY_MS]) {
       const { id, version } = await newJob(context.store, wallet);
       await jobs.change({ kind: 'begin', id, version, at: now, ref: '{"id":"up"}', dueAt });
       made.push(id);
@@ -30,7 +30,7 @@ export function clockSetBackContract(context: StoreContext): void {
     const wallet = await newAccount(context.store);
     const now = Date.now();
     const made: string[] = [];
-    for (const dueAt of [now + LONGEST_WAIT_MS.payments - 60_000, now + DAY_MS]) {
+    for (const dueAt of [now + LONGEST_WAIT_MS.payments + 30_000, now + DAY_MS]) {
       const order = newOrder(wallet);
       await payments.create(order);
       await changed(context.store, order, { kind: 'begin', ref: newId('ref'), payUrl: null, expiresAt: now, dueAt });
