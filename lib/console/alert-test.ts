@@ -6,7 +6,7 @@ import type { UserVisit } from './visit.ts';
 
 const TESTS_MAX = 10;
 
-/** `nowhere`: nobody would get it. */
+/** `no_channel`: nobody would get it. */
 export async function sendTestAlert(
   visit: UserVisit,
   settings: AlertSettings,

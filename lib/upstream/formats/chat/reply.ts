@@ -27,7 +27,7 @@ interface Choice extends JsonObject {
 interface Ending {
   readonly reason: FinishReason;
   readonly word?: unknown;
-  /** vLLM and SGLang name the stop string that they found; other values are ids of tokens. */
+  /** Some servers name the stop string that they found; other values are ids of tokens. */
   readonly sequence?: unknown;
 }
 
