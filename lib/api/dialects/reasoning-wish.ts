@@ -11,9 +11,9 @@ type Fields = Readonly<Record<string, unknown>>;
 type AskedReasoning = Pick<TextRequest, 'reasoning' | 'showsReasoning'>;
 
 const EFFORTS = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const satisfies readonly Effort[];
-/** The most, and in some agents also how they work. */
+/** Some agents' word for `max`. */
 const ULTRA = 'ultra';
-/** The word of some clients for an effort that they do not set. */
+/** Some clients send this where they set no effort. */
 const DEFAULT = 'default';
 /** The message dialect turns reasoning off with `thinking`. */
 const CHAT_EFFORTS = ['none', ...EFFORTS, ULTRA, DEFAULT] as const;
