@@ -25,15 +25,27 @@ const keptDigits = new WeakMap<object, Map<string, string>>();
 function keepDigits(this: object, key: string, value: unknown, context?: ReviverContext): unknown {
   const source = context?.source;
   if (typeof value !== 'number' || source === undefined || source === String(value)) return value;
-  let kept = keptDigits.get(this);
-  if (!kept) {
-    kept = new Map();
-    keptDigits.set(this, kept);
-    // Not enumerable, so that nothing but `JSON.stringify` sees it; a field of this name is left alone.
-    if (!('toJSON' in this)) Object.defineProperty(this, 'toJSON', { value: writeDigits });
-  }
+  const kept = keptDigits.get(this) ?? new Map();
   kept.set(key, source);
+  attachDigits(this, kept);
   return value;
+}
+
+function attachDigits(value: object, kept: Map<string, string>): void {
+  keptDigits.set(value, kept);
+  // Not enumerable, so that nothing but `JSON.stringify` sees it; a field of this name is left alone.
+  if (!('toJSON' in value)) Object.defineProperty(value, 'toJSON', { value: writeDigits });
+}
+
+/** The same fields by other names, with all digits. */
+export function renameFields<Value>(
+  fields: Readonly<Record<string, Value>>,
+  rename: (name: string) => string,
+): Record<string, Value> {
+  const renamed = Object.fromEntries(Object.entries(fields).map(([name, value]) => [rename(name), value]));
+  const kept = keptDigits.get(fields);
+  if (kept) attachDigits(renamed, new Map([...kept].map(([name, digits]) => [rename(name), digits])));
+  return renamed;
 }
 
 /** A number that was replaced since is written as it is now. */

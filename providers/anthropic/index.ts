@@ -70,6 +70,7 @@ function createProvider(settings: Settings, host: Host): Provider {
   return {
     tools: true,
     toolNames: /^[a-zA-Z0-9_-]{1,128}$/,
+    argumentNames: /^[a-zA-Z0-9_.-]{1,64}$/,
     documents: true,
     messageFormat: true,
     systemMessages: true,

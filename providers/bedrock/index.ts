@@ -39,16 +39,16 @@ const plugin: ProviderPlugin<Settings> = {
       tools: true,
       cacheMarkers: settings.cacheMarkers === 'send',
       toolNames: /^[a-zA-Z0-9_-]{1,64}$/,
+      argumentNames: /^[a-zA-Z0-9_.-]{1,64}$/,
       stateFormat: STATE_FORMAT,
       text(call, signal) {
         const wire = resolveWire(call);
         const { baseUrl, region } = wire;
-        const { conversation } = call;
-        const url = `${baseUrl}/model/${encodeURIComponent(call.model)}/converse-stream`;
+        const { model, conversation } = call;
+        const url = `${baseUrl}/model/${encodeURIComponent(model)}/converse-stream`;
         const body = JSON.stringify(buildConverseBody(call, host, wire));
         const auth = (key: string) => signRequest({ key, region, url: new URL(url), body, now: host.clock.now() });
-        const asked = { ...REQUEST, auth, conversation, body, signal };
-        return host.answer(url, asked, createReader(host, call));
+        return host.answer(url, { ...REQUEST, auth, conversation, body, signal }, createReader(host, call));
       },
     };
   },

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseExactJson } from '../../lib/base/exact-json.ts';
+import { parseExactJson, renameFields } from '../../lib/base/exact-json.ts';
 
 const write = (text: string) => JSON.stringify(parseExactJson(text));
 
@@ -38,5 +38,13 @@ describe('JSON with exact numbers', () => {
   it('keeps a field named toJSON', () => {
     expect(write('{"toJSON":1,"id":"2512292042121000001"}')).to.equal('{"toJSON":1,"id":"2512292042121000001"}');
     expect(write('{"id":2512292042121000001,"toJSON":1}')).to.contain('"toJSON":1');
+  });
+
+  it('keeps digits and order when fields get other names', () => {
+    const text = '{"a":2512292042121000001,"b":{"a":2512292042121000001},"c":2512292042121000003}';
+    const value = parseExactJson(text) as Record<string, unknown>;
+    const renamed = renameFields(value, (name) => (name === 'a' ? 'id' : name));
+    expect(JSON.stringify(renamed)).to.equal(text.replace('a', 'id'));
+    expect(JSON.stringify(renameFields({ a: 1, b: 2 }, (name) => `${name}${name}`))).to.equal('{"aa":1,"bb":2}');
   });
 });

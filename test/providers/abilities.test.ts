@@ -45,7 +45,7 @@ async function open(name: string, settings: object = {}, extras: Partial<Host> =
 }
 
 async function listAbilities(name: string, settings: object = {}): Promise<string> {
-  const { stateFormat: _, toolNames: __, ...abilities } = await open(name, settings);
+  const { stateFormat: _, toolNames: __, argumentNames: ___, ...abilities } = await open(name, settings);
   return Object.entries(abilities)
     .flatMap(([ability, value]) => (value === undefined || value === false ? [] : [ability]))
     .toSorted()
@@ -103,6 +103,15 @@ describe('abilities of the providers', () => {
       }),
     );
     expect(Object.fromEntries(found)).to.deep.equal(TOOLS);
+  });
+
+  it('include the refused names of arguments', async () => {
+    const names = ['a.b-c_1', 'n'.repeat(64), 'n'.repeat(65), '$filter', 'filter[id]', 'an id', 'ключ', ''];
+    for (const name of Object.keys(TOOLS)) {
+      const { argumentNames } = await open(name);
+      const refused = names.filter((each) => argumentNames?.test(each) === false);
+      expect(refused, name).to.deep.equal(['anthropic', 'bedrock'].includes(name) ? names.slice(2) : []);
+    }
   });
 });
 

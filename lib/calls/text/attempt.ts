@@ -10,6 +10,7 @@ import type { ProviderPart, TextCall } from '../../upstream/contract/provider.ts
 import { toClientFault } from '../../upstream/host/client-fault.ts';
 import { nameUpstream, PluginRun, runPlugin } from '../../upstream/host/plugin-run.ts';
 import { type Ending, toAbortEnding, toErrorEnding } from '../ending.ts';
+import { fitArguments, restoreArguments } from './argument-names.ts';
 import type { DeliveryListener } from './delivery.ts';
 import type { TextOutput } from './output.ts';
 import { createTextPipeline, type TextPipeline, type TextPipelineOptions } from './pipeline.ts';
@@ -194,8 +195,9 @@ function toErrorPart(error: unknown): ErrorPart {
 function openText(route: Route, asked: ReturnType<AttemptedCall['createCall']>, signal: AbortSignal) {
   const { provider, model, options, upstream } = route;
   if (!provider.text) throw new Error(`upstream ${upstream} cannot answer text`);
-  const { call, clientNames } = fitTools({ ...asked, model, options }, provider);
-  return restoreNames(provider.text(call, signal), clientNames);
+  const named = fitTools({ ...asked, model, options }, provider);
+  const { call, clientNames } = fitArguments(named.call, provider);
+  return restoreArguments(restoreNames(provider.text(call, signal), named.clientNames), clientNames);
 }
 
 /** An answer that had its terminal signal is complete, whatever happened afterwards. */

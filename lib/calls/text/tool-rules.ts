@@ -84,7 +84,7 @@ function fitDefinitions({ list, choice, ...tools }: Tools, toVendorName: (name: 
 }
 
 /** Of characters that every vendor takes; its hash keeps it apart from every other name. */
-function shortenName(name: string): string {
+export function shortenName(name: string): string {
   const plain = name.replace(/\W/g, '_').replace(/^(?=[^a-zA-Z])/, 'f_');
   return `${plain.slice(0, NAME_CHARACTERS_KEPT)}_${digestHex(name, 8)}`;
 }

@@ -108,7 +108,7 @@ export interface Tool extends Cacheable {
   /** As the provider's `toolNames` wants it. */
   readonly name: string;
   readonly description?: string;
-  /** The JSON schema of its arguments: `type: "object"` with `properties`. */
+  /** The JSON schema of its arguments: `type: "object"` with `properties`, named as `argumentNames` wants them. */
   readonly schema: JsonObject;
   /** Whether the arguments must conform to the schema; absent if the client does not say. */
   readonly strict?: boolean;

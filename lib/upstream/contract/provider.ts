@@ -76,6 +76,11 @@ export interface Provider {
    * way to the provider, and what it yields is replaced back.
    */
   readonly toolNames?: RegExp;
+  /**
+   * The names of a tool's arguments, the `properties` of its schema, that the vendor takes; default: any. Others are
+   * replaced on the way to the provider, in earlier calls too, and what it yields is replaced back.
+   */
+  readonly argumentNames?: RegExp;
   /** True if `text` speaks the messages format and takes what only that format has: its own tools, fields and betas. */
   readonly messageFormat?: boolean;
   /**
