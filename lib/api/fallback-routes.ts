@@ -30,7 +30,7 @@ export function notFoundRoute(publicUrl: () => string, routes: readonly ServerRo
     options: { auth: false },
     handler: ({ path }) => {
       const read = readPath(path);
-      const hint = read ? describeAllowed(path, read, publicUrl()) : findUnserved(path.slice(0, PATH_READ_MAX));
+      const hint = read ? describeBases(path, read, publicUrl()) : findUnserved(path.slice(0, PATH_READ_MAX));
       // Below an endpoint, its own envelope.
       const isBelow = routes.some((route) => path.startsWith(`${route.path}/`));
       throw fault('not_found', { ...(hint !== undefined && { hint }), ...(!isBelow && { everyDialect: true }) });
@@ -121,8 +121,8 @@ function suffixesIn(before: string, endpoint: string): readonly Suffix[] {
   return [before.endsWith('/v1') && before !== API ? version : bare];
 }
 
-/** Names a base for each path that may have been appended. */
-function describeAllowed(path: string, { endpoint, suffixes }: WrongBase, origin: string): string {
+/** Names a base URL for each path that may have been appended. */
+function describeBases(path: string, { endpoint, suffixes }: WrongBase, origin: string): string {
   const cases = suffixes.map(({ adds, base }, at) => {
     if (suffixes.length === 1) return `${origin}${base}`;
     return at < suffixes.length - 1 ? `${origin}${base} if it adds ${adds}${endpoint}` : `else to ${origin}${base}`;

@@ -31,7 +31,7 @@ export class AnswerImages {
     if (sniffed?.kind !== 'image') throw refuse('is no PNG, JPEG, GIF or WebP, or is cut short');
     this.#memory?.holdImage(base64.length);
     const encoded = isStandardBase64(base64, bytes) ? base64 : bytes.toString('base64');
-    // Uncollected, they were as much memory as the image.
+    // Until they are collected, they would take as much memory as the image.
     freeOwnBytes(bytes);
     return { type: 'image', mediaType: sniffed.mediaType, base64: encoded };
   }

@@ -1,8 +1,8 @@
-// Reads a body as arrays of what arrived in one turn of the event loop: decoding, back-pressure and abort in one
+// Reads a body as arrays of what arrived in one tick of the event loop: decoding, back-pressure and abort in one
 // iterator.
 import assert from 'node:assert/strict';
 
-/** Turns the bytes of one body into items. Everything in it is synchronous: one promise per turn, none per item. */
+/** Turns the bytes of one body into items. Everything in it is synchronous: one promise per tick, none per item. */
 export interface Decoder<T> {
   /** Decodes the next bytes and appends the items that are complete. */
   push(chunk: Uint8Array, items: T[]): void;
@@ -58,7 +58,7 @@ interface ReadOptions<T> extends OpenBody {
 /** Bytes waiting to be decoded; above this the socket is paused. One read fits, so as not to pause for each. */
 const BUFFERED_MAX = 64 * 1024;
 
-/** Bytes decoded in one turn: a flood of tiny events must not block the loop. */
+/** Bytes decoded in one tick: a flood of tiny events must not block the loop. */
 const SLICE_BYTES = 32 * 1024;
 
 /** How long a body whose reader left early may take to end by itself, so that its connection can be reused. */

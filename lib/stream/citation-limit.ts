@@ -9,7 +9,7 @@ export class CitationLimit {
   #count = 0;
   #characters = 0;
 
-  /** False for a citation too many, or too long; throws unless it is one. */
+  /** False for a citation that is one too many, or too long; throws for what is no citation. */
   take(citation: Citation): boolean {
     const characters = countCitationCharacters(citation);
     const all = this.#characters + characters;

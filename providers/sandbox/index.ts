@@ -159,7 +159,7 @@ async function makeImage({ call, signal, host, eye }: Calling<ImageCall>): Promi
   return { images: [{ bytes: await draw(prompt, size, references) }] };
 }
 
-/** At least one turn of the event loop, as between the packets of a real upstream. */
+/** At least one tick of the event loop, as between the packets of a real upstream. */
 async function pause(wordMs: number, host: Host, signal: AbortSignal): Promise<void> {
   if (wordMs > 0) return host.clock.sleep(wordMs, signal);
   await new Promise((resolve) => setImmediate(resolve));

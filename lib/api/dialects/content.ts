@@ -22,7 +22,7 @@ import { readThinkingBlock } from './reasoning-content.ts';
 export const IMAGES_MAX = 4;
 /** Images of a whole request. */
 export const IMAGES_TOTAL_MAX = 100;
-/** Other roles have no documents, and of them only an answer has images. */
+/** Roles whose messages may have files, and `''`, which is the content of a result. Answers may have images, too. */
 const WITH_FILES: ReadonlySet<string> = new Set(['user', 'tool', 'function', '']);
 /** How deep nested blocks are searched for text. */
 const DEPTH_MAX = 4;
@@ -55,7 +55,7 @@ export function startReading(role: string, calls: OpenCalls, files: FoundFiles, 
 }
 
 function countAllowed(role: string, followsResults: boolean): number {
-  // As many as a request may have.
+  // Only the limit of the whole request applies.
   if (role === 'assistant') return Number.POSITIVE_INFINITY;
   if (!WITH_FILES.has(role)) return 0;
   return role === 'user' && !followsResults ? IMAGES_MAX : IMAGES_TOTAL_MAX;
@@ -82,7 +82,8 @@ interface Around {
 
 function readBlock(given: WireBlock, place: string, { field, reading }: Around): readonly RequestContent[] {
   const { role, calls } = reading;
-  const block = given.type === 'search_result' && hasCitations(given) && WITH_FILES.has(role) ? cite(given) : given;
+  const block =
+    given.type === 'search_result' && hasCitations(given) && WITH_FILES.has(role) ? toCitedDocument(given) : given;
   if (isImageBlock(block))
     return [{ ...readNextImage(block, { place, field, reading }), ...readCacheMarker(block, place) }];
   if (role === 'assistant') {
@@ -116,15 +117,15 @@ function takeFile(
 
 const PLURALS = { document: 'documents', audio: 'audio' } as const;
 
-/** What belongs to the block belongs to its last text. */
+/** The marker and the citations of the block go to its last text. */
 function readBlockTexts(block: WireBlock, place: string, role: string): readonly TextContent[] {
   const texts = readTexts(block, 0).filter((text) => !isBlank(text));
   const last = texts.length > 0 && { ...readCacheMarker(block, place), ...readCitations(block, role) };
   return texts.map((text, at) => ({ type: 'text', text, ...(at === texts.length - 1 && last) }));
 }
 
-/** A search result as the document that it is: its answers are then cited by its pieces. */
-function cite({ content, source: context, ...block }: WireBlock): WireBlock {
+/** A search result as a document, so that the answer cites its pieces; without any it stays what it is. */
+function toCitedDocument({ content, source: context, ...block }: WireBlock): WireBlock {
   const pieces = Array.isArray(content)
     ? content.filter((piece) => readTexts(piece, 0).some((each) => !isBlank(each)))
     : [];
@@ -240,7 +241,7 @@ function readTexts(block: unknown, depth: number): readonly string[] {
   return heads.length > 0 && body.length > 0 ? [heads.join('\n'), ...body] : body;
 }
 
-/** What they are about stands beside their texts. */
+/** Blocks that say beside their texts what these are about. */
 const TITLED: ReadonlySet<string> = new Set(['document', 'search_result']);
 
 /** A document may have its text in its source; other data is not text. */

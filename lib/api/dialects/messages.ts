@@ -193,7 +193,7 @@ function readMessage(
   ];
 }
 
-/** A system message that says nothing. */
+/** Whether a system message has no content, only settings. */
 function isSettingAlone({ role, content, output_config: config }: WireMessage): boolean {
   return role === 'system' && content === null && isRecord(config);
 }

@@ -47,7 +47,7 @@ function collectProperties(schema: JsonObject, reading: Reading): ReadonlySet<st
   return required;
 }
 
-/** In place of properties; a chain of thousands would overflow the stack. */
+/** How many references are followed; a chain of thousands would overflow the stack. */
 const REFERENCES_MAX = 200;
 
 /** What `#/$defs/Name` stands for, if that is an object. */

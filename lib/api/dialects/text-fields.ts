@@ -7,7 +7,7 @@ import { MAX_TOKENS_DEFAULT, MAX_TOKENS_MAXIMUM } from '../../base/token-limits.
 import { spendingFields } from '../spending.ts';
 import { documentAs, optional, required } from './fields.ts';
 
-/** What both dialects with messages have; the contents of the messages each of them reads itself. */
+/** The fields that chats and messages share; each dialect reads the contents of its messages itself. */
 export interface TextFields {
   readonly model: string;
   readonly messages: readonly unknown[];

@@ -1,18 +1,18 @@
-// Schemas of tools as all vendors take them: for one that a vendor does not like it refuses the whole request. What gets lost
-// on the way is what the tool itself checks.
+// Mends the schemas of tools so that every vendor takes them: a vendor refuses the whole request for one that it does not
+// know. What a schema loses here, the tool itself checks.
 import { isRecord } from '../../base/record.ts';
 import type { JsonObject } from '../../upstream/contract/provider.ts';
 import { hasParts, joinAlternatives } from './schema-alternatives.ts';
 
 /**
- * Vendors refuse a schema without its type or its properties, alternatives in their place, lists that do not say of what,
- * and what only older drafts of JSON Schema allow. The same object if there is nothing to mend.
+ * Vendors refuse a schema without `type` or `properties`, alternatives in their place, lists without `items`, and what only
+ * older drafts of JSON Schema allow. Returns the same object if there is nothing to mend.
  */
 export function mendToolSchema(schema: JsonObject): JsonObject {
   return mendSchema(addProperties(joinAlternatives(nameDefinitions(schema))));
 }
 
-/** Some follow references to the newer name of definitions only; the same is true of schemas of answers. */
+/** Some vendors follow references to `$defs` alone, the newer name of `definitions`; schemas of answers need it as well. */
 export function nameDefinitions(schema: JsonObject): JsonObject {
   const { definitions, $defs, ...rest } = schema;
   if (!isRecord(definitions) || $defs !== undefined) return schema;
@@ -28,14 +28,14 @@ function nameReferences(value: unknown, name?: string): unknown {
   return name === '$ref' && typeof value === 'string' ? value.replace(/^#\/definitions\//, '#/$defs/') : value;
 }
 
-/** Arguments are an object. */
+/** Arguments are always an object. */
 function addProperties(schema: JsonObject): JsonObject {
   const { type, properties } = schema;
   if (type === 'object' && isRecord(properties)) return schema;
   return { ...schema, type: 'object', ...(!isRecord(properties) && { properties: {} }) };
 }
 
-/** Any schema, from the inside out. */
+/** Mends any schema, from the inside out. */
 function mendSchema(schema: JsonObject): JsonObject {
   const inside = mapValues(schema, mendInside);
   const known = mapValues(inside, mendKeyword);
@@ -83,7 +83,7 @@ const INSIDE: ReadonlyMap<string, Mend> = new Map<string, Mend>([
   ['allOf', mendListed],
   ['prefixItems', mendListed],
   ['items', mendListed],
-  // Whether there may be other properties is all that a boolean says here.
+  // A boolean is no schema here: it says whether there may be other properties.
   ['additionalProperties', (value) => (typeof value === 'boolean' ? value : mendMember(value))],
   ['propertyNames', mendMember],
   ['contains', mendMember],
@@ -97,14 +97,14 @@ const INSIDE: ReadonlyMap<string, Mend> = new Map<string, Mend>([
 const KEYWORDS: ReadonlyMap<string, Mend> = new Map<string, Mend>([
   ['type', mendType],
   ['enum', (value) => (Array.isArray(value) && value.length > 0 ? listOnce(value) : undefined)],
-  // In the oldest drafts, a property says that it is.
+  // In the oldest drafts, a property says of itself that it is required.
   ['required', (value, schema) => (Array.isArray(value) ? mendRequired(value, schema) : undefined)],
   ['pattern', (value) => (typeof value === 'string' && isKnownEverywhere(value) ? value : undefined)],
   ['anyOf', dropRequirements],
   ['oneOf', dropRequirements],
   ['minimum', mendLimit],
   ['maximum', mendLimit],
-  // In older drafts, an exclusive limit says of the other one that it is.
+  // In older drafts, `exclusiveMinimum: true` makes `minimum` exclusive.
   ['exclusiveMinimum', (value, { minimum }) => mendLimit(typeof value === 'boolean' ? value && minimum : value)],
   ['exclusiveMaximum', (value, { maximum }) => mendLimit(typeof value === 'boolean' ? value && maximum : value)],
   ['minLength', mendLimit],
@@ -118,7 +118,7 @@ const KEYWORDS: ReadonlyMap<string, Mend> = new Map<string, Mend>([
   ['format', dropNull],
 ]);
 
-/** PHP writes an object without anything in it as a list. */
+/** PHP writes an empty object as a list. */
 function mendNamed(value: unknown): unknown {
   return isRecord(value) ? mapValues(value, mendMember) : undefined;
 }
@@ -131,7 +131,7 @@ function mendListed(value: unknown): unknown {
   return isSame ? value : mended;
 }
 
-/** Some read only schemas that are objects. What is none at all is left out. */
+/** Some vendors read only schemas that are objects, not booleans. Anything else is left out. */
 function mendMember(value: unknown): unknown {
   if (isRecord(value)) return mendSchema(value);
   if (typeof value === 'boolean') return value ? {} : { not: {} };
@@ -140,7 +140,7 @@ function mendMember(value: unknown): unknown {
 
 const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object', 'null']);
 
-/** Some write them in capitals, or name types of their language. */
+/** Some clients write types in capitals, or name those of their language. */
 function mendType(value: unknown): unknown {
   if (typeof value === 'string') return [value, value.toLowerCase()].find((type) => TYPES.has(type));
   if (!Array.isArray(value)) return undefined;
@@ -149,7 +149,7 @@ function mendType(value: unknown): unknown {
   return known.every((type, at) => type === value[at]) ? value : known;
 }
 
-/** Some refuse what is required and is no property. */
+/** Some vendors refuse a required name that is no property. */
 function mendRequired(names: readonly unknown[], schema: JsonObject): readonly unknown[] | undefined {
   const { type, properties } = schema;
   const once = listOnce(names);
@@ -161,7 +161,10 @@ function mendRequired(names: readonly unknown[], schema: JsonObject): readonly u
   return known.length > 0 ? known : undefined;
 }
 
-/** Most read patterns in linear time: they know none that look around or back, and a bracket within brackets is of a class. */
+/**
+ * Most vendors match patterns in linear time: they have neither lookaround nor backreferences, and a bracket within brackets
+ * begins a class of characters.
+ */
 function isKnownEverywhere(pattern: string): boolean {
   const bare = pattern.replaceAll(/\\[^1-9k]/g, '');
   return !/\(\?<?[=!]|\\[1-9k]|\[[^\]]*\[/.test(bare);
@@ -169,7 +172,7 @@ function isKnownEverywhere(pattern: string): boolean {
 
 const REQUIREMENT = new Set(['required', 'title', 'description']);
 
-/** Alternatives that say of nothing what it is. */
+/** Leaves out alternatives that only list what is required. */
 function dropRequirements(alternatives: unknown): unknown {
   return Array.isArray(alternatives) && alternatives.every(isRequirement) ? undefined : alternatives;
 }
@@ -178,12 +181,12 @@ function isRequirement(value: unknown): boolean {
   return isRecord(value) && 'required' in value && Object.keys(value).every((name) => REQUIREMENT.has(name));
 }
 
-/** Some say null in place of nothing. */
+/** Some clients write null for what is not there. */
 function dropNull(value: unknown): unknown {
   return value ?? undefined;
 }
 
-/** A limit of 64 bits is too long for some. */
+/** Some vendors refuse a limit of 64 bits. */
 function mendLimit(value: unknown): number | undefined {
   return typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER ? value : undefined;
 }
@@ -195,7 +198,7 @@ function listOnce(values: readonly unknown[]): readonly unknown[] {
   return once.size === values.length ? values : [...once.values()];
 }
 
-/** Values to choose from are of their types. */
+/** The type of an `enum` is that of its values. */
 function addType(schema: JsonObject): JsonObject {
   const { type, enum: values } = schema;
   if (type !== undefined || !Array.isArray(values) || hasParts(schema)) return schema;
@@ -204,7 +207,7 @@ function addType(schema: JsonObject): JsonObject {
   return { type: others.length === 0 ? first : [first, ...others], ...schema };
 }
 
-/** In older drafts, a list of items says of each place what it has. */
+/** In older drafts, `items` may be a list: the schema of each place. */
 function addItems(schema: JsonObject): JsonObject {
   if (Array.isArray(schema.items)) {
     const { items, additionalItems, ...list } = schema;

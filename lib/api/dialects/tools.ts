@@ -16,7 +16,7 @@ const NAME_HINT = 'must be 1 to 128 letters, digits, underscores, hyphens or dot
 
 type Choice = NonNullable<Tools['choice']>;
 
-interface ReadTools {
+interface GivenTools {
   readonly tools: unknown;
   /** The field that lists them; default: `tools`. */
   readonly source?: string;
@@ -36,7 +36,7 @@ interface ReadTools {
 /** What chats and responses may say in one word. */
 export const CHOICE_WORDS = ['none', 'auto', 'required'] as const;
 
-export type Chosen = Pick<ReadTools, 'choice' | 'allowed'>;
+export type Chosen = Pick<GivenTools, 'choice' | 'allowed'>;
 
 /** Reads a `tool_choice` that is one of these words; others go to `readObject`. */
 export function readChoice(given: unknown, readObject: (given: Readonly<Record<string, unknown>>) => Chosen): Chosen {
@@ -47,8 +47,8 @@ export function readChoice(given: unknown, readObject: (given: Readonly<Record<s
 }
 
 /** Undefined if there are none. Throws 400 faults that name the field. */
-export function readTools(reading: ReadTools): RequestTools | undefined {
-  const { tools, source = 'tools', fields = [], shape, customs, choice, choiceField, single, allowed } = reading;
+export function readTools(wanted: GivenTools): RequestTools | undefined {
+  const { tools, source = 'tools', fields = [], shape, customs, choice, choiceField, single, allowed } = wanted;
   const given = (tools ?? []) as readonly unknown[];
   if (given.length > TOOLS_MAX) throw invalidField(source, `must have at most ${TOOLS_MAX} tools`);
   const fieldAt = (at: number) => fields[at] ?? `${source}[${at}]`;
@@ -83,7 +83,7 @@ export function readTools(reading: ReadTools): RequestTools | undefined {
   };
 }
 
-function addCustom(tool: Tool, customs: ReadTools['customs']): Tool {
+function addCustom(tool: Tool, customs: GivenTools['customs']): Tool {
   const custom = customs?.get(tool.name);
   return custom ? { ...tool, custom } : tool;
 }
@@ -145,10 +145,10 @@ function describeTypes({ type, predefined }: ToolShape): string {
   return `must be ${type}, or that of a tool that the client runs, such as bash_20250124: there are no tools that a vendor runs`;
 }
 
-/** As it is, apart from its marker, and from callers that would be a vendor's. */
+/** As the client wrote it, without its cache marker and the callers, which would run at the vendor. */
 function readPredefined(tool: Readonly<Record<string, unknown>>, field: string): Tool {
   const { cache_control: _, allowed_callers: __, ...messageFields } = tool;
-  // A set of tools has none.
+  // A set of tools has no name.
   const { name = tool.type } = tool;
   if (typeof name !== 'string' || !NAME.test(name)) throw invalidField(`${field}.name`, NAME_HINT);
   return { name, schema: NO_ARGUMENTS, isPredefined: true, messageFields };

@@ -1,7 +1,7 @@
 // How long the answer should be.
 import type { Sentence } from './instruction.ts';
 
-/** How many words of a text one of a unit means; the concepts are in the word files. */
+/** How many words one unit of length stands for, by its concept in the word files. */
 const UNITS = new Map([
   ['unit_word', 1],
   ['unit_page', 350],

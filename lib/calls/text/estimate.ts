@@ -52,9 +52,9 @@ export async function estimateInput(request: TextRequest): Promise<InputEstimate
 }
 
 interface TextMeasure {
-  /** By the formula: by its bytes. */
+  /** By the documented formula, from its bytes. */
   readonly tokens: number;
-  /** As hardly any tokenizer counts more; not rounded. */
+  /** By our count, which hardly any tokenizer exceeds; not rounded. */
   readonly counted: number;
   readonly characters: number;
 }

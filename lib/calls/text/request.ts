@@ -65,7 +65,7 @@ export interface RequestFiles {
 export interface InputEstimate {
   /** Tokens to bill if nobody counts them: the documented formula. */
   readonly tokens: number;
-  /** Tokens that the hold covers: as many, or more for a text that makes more. */
+  /** Tokens that the hold covers: `tokens`, or more for a text that has more by our count. */
   readonly tokensHeld: number;
   /** No more input tokens are believed, beyond what the upstream adds to each prompt. */
   readonly tokensMax: number;

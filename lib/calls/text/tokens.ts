@@ -94,9 +94,9 @@ function weighUnits(length: number, { piece, sign, byte }: Weights): number {
     at += 1;
     if (kind === CAPITAL && kindAt(at) === SMALL && kindAt(at + 1) === SMALL) kind = SMALL;
     if (kind === SMALL || kind === CYRILLIC_SMALL) {
-      const pieces = kind === SMALL ? LATIN : CYRILLIC;
-      tokens += 1 + piece * (pieces.count(units, from, before === SPACE) - 1);
-      at = pieces.end;
+      const alphabet = kind === SMALL ? LATIN : CYRILLIC;
+      tokens += 1 + piece * (alphabet.count(units, from, before === SPACE) - 1);
+      at = alphabet.end;
     } else if (kind === SPACE) signs += before === SPACE ? SPACE_AGAIN : takesSpace(kindAt(at)) ? 0 : 1;
     else if (kind === SIGN) signs += before !== SIGN ? 1 : isAgain(from) ? SAME_SIGN_AGAIN : SIGN_AGAIN;
     else if (kind === CAPITAL) signs += before !== CAPITAL || isAgain(from) ? 1 : CAPITAL_AGAIN;

@@ -7,7 +7,7 @@ import { readCount } from './token-counts.ts';
 /** Vectors as numbers may take 20 bytes each; 2,048 vectors of 3,072 numbers in base64 take 34 MB. */
 const REPLY_BYTES_MAX = 128 * 1024 * 1024;
 
-/** What the vectors of a reply may take: JSON is parsed in one turn of the loop, a hundred megabytes in a second. */
+/** What the vectors of a reply may take: JSON is parsed in one tick of the event loop, a hundred megabytes in a second. */
 const REPLY_BYTES = {
   envelope: 64 * 1024,
   /** Beside the numbers of a vector. */

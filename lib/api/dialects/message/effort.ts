@@ -7,8 +7,8 @@ import { invalidField } from '../fields.ts';
 import { nullableEffort, readEffort } from '../reasoning-wish.ts';
 
 /**
- * For the next answer. One behind a message of the user counts from the answer to it, any other from their next message on;
- * results of tools alone are none. Throws 400 faults that name the field.
+ * The effort of the next answer. One that is set right behind a message of the user counts from the answer to that message;
+ * any other from the user's next message on, of which results of tools alone are none. Throws 400 faults that name the field.
  */
 export function findEffort(messages: readonly unknown[]): Effort | undefined {
   let now: Effort | undefined;

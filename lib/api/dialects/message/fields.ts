@@ -13,7 +13,7 @@ export interface MessageFormatFields {
 
 const USER_CHARACTERS_MAX = 1024;
 const EDITS_MAX = 20;
-/** A summary is one more answer of the vendor's, which its counts do not include. */
+/** Edits that only clear. A summary would be one more answer of the vendor's, which its counts do not include. */
 const CLEARING = /^clear_/;
 
 const ELSEWHERE = 'Only for models at vendors of the messages format; others ignore it.';

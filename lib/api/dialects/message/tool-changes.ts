@@ -52,7 +52,7 @@ class OfferedTools {
     this.#byName.delete(name);
   }
 
-  /** It is the last one then. */
+  /** Puts the tool at the end. */
   replace(name: unknown, placed: PlacedTool): void {
     this.remove(name);
     this.#tools.add(placed);

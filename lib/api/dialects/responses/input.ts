@@ -139,7 +139,7 @@ class History {
     return (id == null || id === '') && typeof name === 'string' && !this.#calls.hasOpen;
   }
 
-  /** One that was not drawn to its end has told nothing. */
+  /** An image that was not finished is left out. */
   #takeImage(item: Item, field: string): void {
     const image = readDrawnImage(item, `${field}.result`, startReading('assistant', this.#calls, this.#found));
     if (image) this.#addAssistant(() => [image]);

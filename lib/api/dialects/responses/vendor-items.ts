@@ -11,7 +11,7 @@ import { describeFoundTools, isClientSearch, joinToolName, TOOL_SEARCH } from '.
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** Nothing in them that a model here could use. */
+/** Items with nothing that a model could use here. */
 const LEFT_OUT =
   /^(?:(?:web_search|file_search|code_interpreter|mcp)_call|mcp_(?:list_tools|approval_\w+)|tool_search_\w+|ghost_snapshot|context_compaction)$/;
 
