@@ -33,6 +33,12 @@ interface GivenTools {
   readonly allowed?: ReadonlyMap<string, string> | undefined;
 }
 
+/** A tool as the client wrote it, and its place in the request. */
+export interface PlacedTool {
+  readonly tool: unknown;
+  readonly field: string;
+}
+
 /** What chats and responses may say in one word. */
 export const CHOICE_WORDS = ['none', 'auto', 'required'] as const;
 

@@ -1,7 +1,7 @@
 // How a chat writes the calls of its answer: as `tool_calls`, or as the one `function_call` of old clients.
 import type { ReplyToolBlock } from '../../../stream/part.ts';
 import { chatCall } from '../../../upstream/formats/tools.ts';
-import { readCustomInput } from '../responses/custom-input.ts';
+import { readCustomInput } from '../custom-input.ts';
 import { toWireId } from '../tool-id.ts';
 
 /** What a request's echo says about it; absent if all tools are functions. */

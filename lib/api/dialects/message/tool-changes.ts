@@ -1,13 +1,8 @@
 // Tools that system messages add to a conversation, or take from it: a model is told those that there are at its end.
 import { isRecord } from '../../../base/record.ts';
+import type { PlacedTool } from '../tools.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
-
-interface PlacedTool {
-  readonly tool: unknown;
-  /** Its place in the request. */
-  readonly field: string;
-}
 
 interface ChangedTools {
   readonly tools: readonly unknown[];

@@ -10,9 +10,10 @@ import { createResult, type FoundFiles, readContent, readDrawnImage, startReadin
 import { invalidField } from '../fields.ts';
 import { describeContents, placeResults, type ReadMessages, textsIn } from '../messages.ts';
 import { readReasoningItem } from '../reasoning-content.ts';
+import type { PlacedTool } from '../tools.ts';
 import { COMPACTION_TRIGGER, openSummary } from './compaction.ts';
 import { CONFIGURATION_UPDATE } from './configuration.ts';
-import { isClientSearch, joinToolName, type PlacedTool } from './tools.ts';
+import { isClientSearch, joinToolName } from './tools.ts';
 import { isLeftOut, readCompaction, readVendorCall, readVendorOutput, type VendorCall } from './vendor-items.ts';
 
 type Item = Readonly<Record<string, unknown>>;

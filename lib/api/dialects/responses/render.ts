@@ -21,10 +21,10 @@ import type {
 import type { Transform } from '../../../stream/pipeline.ts';
 import type { BlockState, Citation, UsageCounts } from '../../../stream/provider-part.ts';
 import { writeResponsesAnnotations } from '../../../upstream/formats/citations.ts';
+import { CustomInput, readCustomInput } from '../custom-input.ts';
 import type { AnsweredCall } from '../dialect.ts';
 import { escapeText } from '../escape.ts';
 import { beginCompaction, type CompactionItem, completeItems, writeCompaction } from './compaction.ts';
-import { CustomInput, readCustomInput } from './custom-input.ts';
 import type { ResponsesEcho } from './echo.ts';
 import { type ResponsesFailure, responsesFailure } from './fault.ts';
 import { listImageEvents, writeImageItem } from './image-item.ts';

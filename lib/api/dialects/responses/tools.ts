@@ -11,6 +11,7 @@ import { documentAs, invalidField, optional } from '../fields.ts';
 import {
   CHOICE_WORDS,
   type Chosen,
+  type PlacedTool,
   parallelField,
   readChoice,
   readTools,
@@ -49,12 +50,6 @@ export type ToolNames = ReadonlyMap<string, ToolName>;
 interface ReadResponsesTools {
   readonly tools: RequestTools | undefined;
   readonly names: ToolNames;
-}
-
-/** A tool as written, and where. */
-export interface PlacedTool {
-  readonly tool: unknown;
-  readonly field: string;
 }
 
 /** `added` are the tools of items, which a client may tell anew. Throws 400 faults that name the field. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { CustomInput, readCustomInput } from '../../../../lib/api/dialects/responses/custom-input.ts';
+import { CustomInput, readCustomInput } from '../../../../lib/api/dialects/custom-input.ts';
 import { isFault } from '../../../../lib/base/faults.ts';
 import type { TextCall } from '../../../../lib/upstream/contract/provider.ts';
 import { responsesBody } from '../../../../lib/upstream/formats/responses/request.ts';

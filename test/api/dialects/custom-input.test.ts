@@ -1,6 +1,6 @@
 // The input of a custom tool out of the arguments of a function, however these arrive.
 import { expect } from 'chai';
-import { CustomInput, readCustomInput } from '../../../../lib/api/dialects/responses/custom-input.ts';
+import { CustomInput, readCustomInput } from '../../../lib/api/dialects/custom-input.ts';
 
 /** What is passed on of each fragment, and at the end. */
 function read(...fragments: readonly string[]): readonly string[] {

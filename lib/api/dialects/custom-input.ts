@@ -1,6 +1,6 @@
 // The input of a custom tool inside the arguments of the function that models see in its place, while they arrive.
-import { readArguments } from '../../../stream/arguments.ts';
-import { CUSTOM_INPUT } from '../../../upstream/formats/tools.ts';
+import { readArguments } from '../../stream/arguments.ts';
+import { CUSTOM_INPUT } from '../../upstream/formats/tools.ts';
 
 /** What precedes the characters of the input, and how long it may be. */
 const OPENING = new RegExp(`^\\s*\\{\\s*"${CUSTOM_INPUT}"\\s*:\\s*"`);
