@@ -32,16 +32,16 @@ export function listPreferences(wishes: Wishes): readonly Test[] {
   return tests.length > 1 ? [(model) => tests.every((test) => test(model)), ...tests] : tests;
 }
 
-/** The best-suited models; all if none is suited. */
-export function preferAble<Way extends { readonly abilities: Abilities }>(
-  ways: readonly Way[],
+/** The best-suited candidates; all if none is suited. */
+export function preferAble<Candidate extends { readonly abilities: Abilities }>(
+  candidates: readonly Candidate[],
   wishes: Wishes,
-): readonly Way[] {
+): readonly Candidate[] {
   for (const test of listPreferences(wishes)) {
-    const able = ways.filter(({ abilities }) => test(abilities));
+    const able = candidates.filter(({ abilities }) => test(abilities));
     if (able.length > 0) return able;
   }
-  return ways;
+  return candidates;
 }
 
 /** The answer format as the model supports it; undefined if it supports none. */

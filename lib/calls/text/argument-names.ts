@@ -2,19 +2,11 @@
 
 import { parseExactJson, renameFields } from '../../base/exact-json.ts';
 import { isRecord } from '../../base/record.ts';
-import type { Content, JsonObject, Provider, ProviderPart, TextCall, Tool } from '../../upstream/contract/provider.ts';
-import { shortenName } from './tool-rules.ts';
-
-type Call = Pick<TextCall, 'messages' | 'tools'>;
-
-interface FittedCall<Fitted extends Call> {
-  readonly call: Fitted;
-  /** By the name that the vendor knows, the client's; only those that differ. */
-  readonly clientNames: ReadonlyMap<string, string>;
-}
+import type { Content, JsonObject, Provider, ProviderPart, Tool } from '../../upstream/contract/provider.ts';
+import { type FittedCall, shortenName, type ToolParts } from './tool-rules.ts';
 
 /** The same name becomes the same in every request, so that the vendor's cache still knows the history. */
-export function fitArguments<Fitted extends Call>(
+export function fitArguments<Fitted extends ToolParts>(
   call: Fitted,
   { argumentNames }: Pick<Provider, 'argumentNames'>,
 ): FittedCall<Fitted> {
@@ -85,7 +77,7 @@ async function* restoreAll(
   answer: AsyncIterable<readonly ProviderPart[]>,
   clientNames: ReadonlyMap<string, string>,
 ): AsyncGenerator<readonly ProviderPart[]> {
-  const calls = new OpenCalls(clientNames);
+  const calls = new ArgumentRestorer(clientNames);
   for await (const batch of answer) yield Array.isArray(batch) ? batch.flatMap((part) => calls.restore(part)) : batch;
   const rest = calls.flush();
   if (rest.length > 0) yield rest;
@@ -97,7 +89,7 @@ const QUOTED = /"(\w+)"/g;
 const BEGINNING = /"\w{0,63}$/;
 
 /** The calls that an answer is in the midst of: a name may come in pieces. */
-class OpenCalls {
+class ArgumentRestorer {
   readonly #clientNames: ReadonlyMap<string, string>;
   /** By the index of a block, the end of its JSON that waits for the rest of a name. */
   readonly #held = new Map<number, string>();

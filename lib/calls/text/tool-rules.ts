@@ -17,16 +17,17 @@ const ID_CHARACTERS_MAX = 40;
 /** The part of a name that is kept before its hash. */
 const NAME_CHARACTERS_KEPT = 54;
 
-type Call = Pick<TextCall, 'messages' | 'tools'>;
+/** The parts of a call in which tools are named. */
+export type ToolParts = Pick<TextCall, 'messages' | 'tools'>;
 
-interface FittedCall<Fitted extends Call> {
+export interface FittedCall<Fitted extends ToolParts> {
   readonly call: Fitted;
   /** By the name that the vendor knows, the client's; only those that differ. */
   readonly clientNames: ReadonlyMap<string, string>;
 }
 
 /** The same names and ids become the same in every request, so that the vendor's cache still knows the history. */
-export function fitTools<Fitted extends Call>(
+export function fitTools<Fitted extends ToolParts>(
   call: Fitted,
   { toolNames = NAMES }: Pick<Provider, 'toolNames'>,
 ): FittedCall<Fitted> {
@@ -48,7 +49,7 @@ export function fitTools<Fitted extends Call>(
   };
 }
 
-function* listNames({ messages, tools }: Call): Iterable<string> {
+function* listNames({ messages, tools }: ToolParts): Iterable<string> {
   for (const { name } of tools?.list ?? []) yield name;
   for (const { content } of messages) {
     for (const part of content) if (part.type === 'tool-call' || part.type === 'tool-result') yield part.name;
