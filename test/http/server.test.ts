@@ -4,6 +4,7 @@ import { mock } from 'node:test';
 import { expect } from 'chai';
 import { styleAt } from '../../lib/api/response-styles.ts';
 import { OperatorError } from '../../lib/base/operator-error.ts';
+import { readConfig } from '../../lib/config.ts';
 import type { BadHttp } from '../../lib/http/bad-input.ts';
 import { cannotListen, createHttp, findPort } from '../../lib/http/server.ts';
 import { send, until } from '../../testkit/client.ts';
@@ -87,7 +88,8 @@ describe('http server', () => {
   });
 
   it('keeps idle connections longer than clients and proxies do, and limits the time of headers and requests', () => {
-    const { listener } = createHttp({ styleAt, host: '127.0.0.1', port: 0 }).server;
+    const { trustedProxies } = readConfig({});
+    const { listener } = createHttp({ styleAt, host: '127.0.0.1', port: 0, trustedProxies }).server;
     expect(listener).to.include({ keepAliveTimeout: 130_000, headersTimeout: 10_000, requestTimeout: 900_000 });
     expect(listener.maxRequestsPerSocket).to.equal(10_000);
     const behind = createHttp({ styleAt, host: '127.0.0.1', port: 0, trustedProxies: '10.0.0.0/8' }).server;
