@@ -48,7 +48,7 @@ export type CostsEntry = Readonly<Record<string, Readonly<Record<string, CostEnt
 
 const has = (name: string) => Joi.object({ [name]: Joi.exist() }).unknown();
 
-/** The prices of an entry say of which type it is. */
+/** The type of an entry follows from the prices that it has. */
 // biome-ignore-start lint/suspicious/noThenProperty: joi's own word
 const costOfAnyType = Joi.alternatives().conditional(has('output'), {
   then: priced(keys.text),

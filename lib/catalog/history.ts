@@ -36,7 +36,7 @@ export function createCatalogHistory({ settings, rates }: HistoryStore, now: () 
   };
 }
 
-/** The prices of this process; a statement that it has missed may be one that the store remembers of another gateway. */
+/** The prices of this process; for a statement that it does not know, those that the store remembers of other gateways. */
 export function joinPrices(own: Catalog['prices'], remembered: Catalog['prices']): PricesBefore {
   return {
     get(name, statement) {

@@ -5,7 +5,7 @@ import type { WrittenPart } from './customer-lists.ts';
 import type { ModelType } from './model.ts';
 import { readPrice } from './price.ts';
 
-/** A text that says which part the price of such a model does not have. */
+/** Returns a text for the operator if the price of such a model has no such part. */
 export function overridePrice(type: ModelType, price: PriceVector, part: WrittenPart): PriceVector | string {
   const known: readonly string[] = listParts(price);
   const foreign = Object.keys(part).find((name) => !known.includes(name));

@@ -30,7 +30,7 @@ export function listTextFacts(model: TextModel): TextFacts {
   };
 }
 
-/** As many output tokens of those asked for as the model can give. */
+/** The output tokens that are asked for, but no more than the model can give. */
 export function capOutput({ maxOutput }: Pick<TextModel, 'maxOutput'>, maxTokens: number): number {
   return Math.min(maxTokens, maxOutput ?? maxTokens);
 }

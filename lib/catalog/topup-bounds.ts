@@ -30,7 +30,7 @@ interface SumEntry {
   readonly max?: string;
 }
 
-/** What owners consent to, in the words that are stored. Catalogs may say more, which changes nothing. */
+/** The most that owners consent to, in words that are stored: a catalog that allows more changes nothing. */
 const PER_DAY = 3;
 const PER_DAY_MAX = 24;
 const THRESHOLD_MAX = 1_000_000n * MICRO_PER_RUB;

@@ -36,7 +36,7 @@ export async function followRedirects(first: Target, plan: Omit<FetchPlan, 'body
     if (!REDIRECTS.has(reply.status)) return reply;
     reply.close();
     const next = resolveRedirect(target, reply.headers.location, plan.rules);
-    // For good: another host must not lead them anywhere.
+    // Dropped for good: the other host could redirect them anywhere.
     if (next.origin !== target.origin) headers = {};
     target = next;
   }

@@ -11,7 +11,7 @@ export interface Reply {
   close(): void;
 }
 
-/** Names of no encoding: stores of files keep the one by which a file was uploaded in pieces, or no name at all. */
+/** Encodings that mean none. A file store keeps an empty name, or `aws-chunked` of an upload in pieces. */
 const PLAIN: ReadonlySet<string> = new Set(['', 'identity', 'aws-chunked']);
 
 /** Returns the declared length, if any. Throws a `FetchFailure` for anything but a plain, complete file. */

@@ -27,7 +27,7 @@ export interface UrlRules {
   /** Base URL of the gateway's own links: nothing on its host is fetched. */
   readonly ownOrigin?: string;
   readonly lengthMax?: number;
-  /** Asks by https for what is named by http: vendors name files so that are there by both. */
+  /** An http URL is fetched by https: vendors write links by http to files that are there by both. */
   readonly upgradesHttp?: boolean;
 }
 

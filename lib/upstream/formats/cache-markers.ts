@@ -38,14 +38,14 @@ function isMarked({ cache }: Cacheable): boolean {
   return cache !== undefined;
 }
 
-/** The end of what conversations share, and the latest of this one; each covers what comes before it. */
+/** The last marker of what conversations share, and the latest of this one: each covers all that comes before it. */
 function atMostFour(prefix: readonly Cacheable[], said: readonly Cacheable[]): readonly Cacheable[] {
   const latest = said.slice(-(MARKERS_MAX - Math.min(prefix.length, 1)));
   const room = MARKERS_MAX - latest.length;
   return [...(room > 0 ? prefix.slice(-room) : []), ...latest];
 }
 
-/** A longer one is refused after a shorter one, so it becomes a shorter one, which never costs more. */
+/** A marker for an hour is refused behind one for five minutes, so it becomes one of these, which never cost more. */
 function inOrder(marked: readonly Cacheable[]): ReadonlyMap<object, CacheMarker> {
   const chosen = new Map<object, CacheMarker>();
   let isShort = false;

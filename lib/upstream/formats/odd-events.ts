@@ -2,7 +2,7 @@
 import type { Host, JsonObject, UpstreamFault } from '../contract/provider.ts';
 import { isFields } from '../host/fields.ts';
 
-/** Of one reply. */
+/** Watches the odd events of one reply. */
 export class OddEvents {
   readonly #kit: Pick<Host, 'fault'>;
   #failure: UpstreamFault | undefined;
@@ -11,7 +11,7 @@ export class OddEvents {
     this.#kit = kit;
   }
 
-  /** Throws a complaint of a known shape. */
+  /** Throws an error of a known shape, and notes any other event. */
   refuse(event: JsonObject): void {
     const complaint = this.#kit.fault.ofComplaint(event);
     if (complaint) throw complaint;
@@ -28,7 +28,7 @@ export class OddEvents {
     this.#failure = undefined;
   }
 
-  /** At an end without a reason. Throws if the last event of note seems to have been one. */
+  /** Called at an end without a reason. Throws if the last event that looked like an error has not been forgotten. */
   check(): void {
     if (this.#failure) throw this.#failure;
   }

@@ -18,9 +18,9 @@ interface Parts {
 interface Placed {
   readonly name: 'reasoning' | 'cacheRead' | 'written';
   readonly tokens: number;
-  /** Whatever the total says. */
+  /** It does not fit into its whole, so that it is beside it, whatever the total says. */
   readonly isTooMany: boolean;
-  /** Unless the total says otherwise. */
+  /** Where it is counted unless the total says otherwise. */
   readonly isBeside: boolean;
 }
 
@@ -168,10 +168,10 @@ const NO_PARTS: Parts = {
   reasoning: undefined,
 };
 
-/** Of the prompt; more than that is beside it. */
+/** Times the prompt: a cache that is larger is counted beside it. */
 const LATE_CACHE_MAX = 1.01;
 
-/** Of the answer: some servers count reasoning with another tokenizer than the answer that includes it. */
+/** Times the answer: some servers count reasoning with another tokenizer than the answer that includes it. */
 const RECOUNT_MAX = 2;
 
 /** Names of a cache beside `input_tokens`. */
@@ -190,7 +190,7 @@ function findBeside(placed: readonly Placed[], surplus: number | undefined): Bes
   const usual = placed.filter(({ isBeside }) => isBeside);
   if (surplus === undefined || surplus < 0 || sumTokens(usual) === surplus) return nameBeside(usual);
   if (surplus === 0) {
-    // What was read and what was written are counted alike.
+    // Reads and writes of a cache are counted the same way: both inside, or both beside.
     const isCacheBeside = placed.some(({ name, isTooMany }) => name !== 'reasoning' && isTooMany);
     return nameBeside(placed.filter(({ name, isTooMany }) => isTooMany || (isCacheBeside && name !== 'reasoning')));
   }
@@ -209,7 +209,7 @@ function sumTokens(placed: readonly Placed[]): number {
   return placed.reduce((sum, { tokens }) => sum + tokens, 0);
 }
 
-/** What counts of a part, and how much of it is within the room that its whole has left. */
+/** The tokens of a part that count, and how many of them are inside its whole, which has this much room left. */
 function cutPart(tokens = 0, room: number, isBeside = false): { readonly tokens: number; readonly inside: number } {
   if (isBeside) return { tokens, inside: 0 };
   const inside = Math.min(tokens, room);

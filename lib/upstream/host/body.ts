@@ -87,7 +87,7 @@ export class UpstreamBody implements HostBody {
         if (left === 0) break;
       }
     } catch {
-      // What came before it broke off counts.
+      // The body broke off: what came before counts.
     } finally {
       clearTimeout(timer);
     }

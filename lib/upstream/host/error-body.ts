@@ -9,7 +9,7 @@ export interface Complaint {
   readonly status?: number;
   /** When to ask again, such as `34.5s`: some vendors say so in the body alone. */
   readonly retryDelay?: string;
-  /** Said by a vendor behind the upstream: about the account of the upstream there, if about one. */
+  /** Whether a vendor behind the upstream says it: an account it speaks of is then the upstream's there, not ours. */
   readonly isBehind?: boolean;
 }
 

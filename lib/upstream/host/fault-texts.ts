@@ -203,7 +203,7 @@ export function isOtherTooLong(text: string): boolean {
   return field !== undefined && !PROMPT_FIELD.test(field);
 }
 
-/** Of a 403: said of what was sent, or of who sent it. */
+/** Texts that tell a 403 for what was sent from one for who sent it. */
 export const MODERATED = joinRows(
   /\b(moderat(ed|ion)|flagged|inappropriate|nsfw|unsafe|prohibited[ _]content)\b/,
   /\b(content|usage|safety|community|acceptable use) (polic|guideline|filter|rule)/,

@@ -160,7 +160,7 @@ export function createJudge(
 
   return (complaint, status) => {
     const said = classifyComplaint(complaint, status);
-    // Of an account behind the upstream: its own would be refused in its own words.
+    // The vendor behind the upstream refuses the upstream's account: ours would be refused by the upstream itself.
     const isOther = complaint.isBehind && (said === 'quota' || said === 'auth');
     const kind = isOther ? (status === 429 ? 'rate' : 'server') : said;
     const text = complaint.message.slice(0, TEXT_CHARS);
@@ -229,7 +229,7 @@ function classifyText(message: string): UpstreamFaultKind | RefusalCause | undef
 /** In quotes, or in brackets behind the name of a list; an apostrophe is no quote. */
 const QUOTED =
   /(?<![\p{L}\p{N}])(["'`])(?:(?!\1(?![\p{L}\p{N}])).){1,1000}\1(?![\p{L}\p{N}])|(?<=\w)\[[\w.-]{1,100}\]/gsu;
-/** Read for quotes: one may go on behind the text. */
+/** How far quotes are searched for: one that begins in the text may end behind it. */
 const QUOTED_CHARS = 4 * TEXT_CHARS;
 const JSON_BEGIN = /\{|\[\s*\{/;
 

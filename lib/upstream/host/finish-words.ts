@@ -32,7 +32,7 @@ const REASONS: ReadonlyMap<string, FinishReason> = byWord({
 
 /** The text is not the whole answer: by the last words of a name, whoever had the error. */
 const FAILURES: readonly (readonly [RegExp, UpstreamFaultKind])[] = [
-  // What there is of an answer is then the rest of a call that nobody could read.
+  // What there is of the answer is then left over from a call that the vendor could not read.
   [/^(malformed_\w+|unexpected_tool_call|missing_thought_signature|function_call_filter)$/, 'server'],
   [/overload(ed)?(_?error)?$|(^|_)busy$|insufficient_system_resource|(no_|over_?)capacity$/, 'overloaded'],
   [/(time_?out|timed_?out|deadline_exceeded)(_?error)?$/, 'timeout'],

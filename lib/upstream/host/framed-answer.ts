@@ -69,7 +69,7 @@ export class FramedAnswer implements Decoder<ProviderPart> {
     }
   }
 
-  /** Behind bytes in another framing, whether or not they matter any more, nothing can be read. */
+  /** After bytes in another framing nothing can be read, even where the answer has already ended. */
   *#cut(chunk: Uint8Array | undefined): Generator<Frame> {
     try {
       yield* this.#frame(chunk);

@@ -25,7 +25,7 @@ export function createFraming(name: FramingName, bytesMax: number): LazyFraming 
 /** Of a separator, with the character behind it that may have to be seen. */
 const SEPARATOR_CHARS_MAX = 5;
 
-/** What ends with a separator, and at the end of the body what is left. */
+/** Frames are what ends with a separator and, once the body ends, what is left. */
 function frameText(bytesMax: number, separator: RegExp | undefined, read: (text: string) => readonly Frame[]): Framing {
   const decoder = new TextDecoder();
   // The frame that is open, apart from its end, in which a separator may begin: only that is searched again.
@@ -85,7 +85,7 @@ function frameAwsEvents(bytesMax: number): LazyFraming {
         yield readAwsMessage(message);
       }
     } finally {
-      // Its reader may fail at a message behind the end of an answer, and go on.
+      // Also if the reader throws at a message: one behind the end of an answer does not matter, and it reads on.
       chunks = [rest];
       blocks = 0;
       bytes = rest.length;

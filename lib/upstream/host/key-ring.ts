@@ -160,7 +160,7 @@ export class KeyRing {
   }
 }
 
-/** A pause longer than any was made before the clock was set back. */
+/** A pause that is longer than the longest was made before the clock was set back, and does not count. */
 function isPaused({ restsUntil }: Slot, now: number): boolean {
   return restsUntil > now && restsUntil <= now + REST_MAX_MS;
 }

@@ -29,7 +29,7 @@ function parseNumber(value: Headers[string]): number | undefined {
   return typeof value === 'string' && /^\s*-?\d{1,15}(\.\d+)?\s*$/.test(value) ? Number(value) : undefined;
 }
 
-/** Greater numbers are no times from now, but since the epoch; those are of milliseconds from a thousand times that on. */
+/** Greater numbers count from the epoch instead of from now; from a thousand times this on, they are milliseconds. */
 const EPOCH_MIN = 1e9;
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };

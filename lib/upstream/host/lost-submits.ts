@@ -8,7 +8,7 @@ import type { Upstream } from './upstream.ts';
 export function refuseLostSubmits(request: Upstream['request'], onRepeat: () => void): Upstream['request'] {
   return async (url, init, key, reuse) => {
     const run = init.method === 'POST' ? readPluginRun() : undefined;
-    // Banks take a key for repeats.
+    // Only upstreams: payment providers take an idempotency key.
     if (!run || !isUpstream(run)) return request(url, init, key, reuse);
     const lost = run.lostSubmits?.get(url);
     if (lost) {

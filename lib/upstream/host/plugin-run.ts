@@ -173,7 +173,7 @@ export function callPlugin<T>(
 
 type Method = (...args: unknown[]) => unknown;
 
-/** What stays open over a reload of the catalog stays the same. */
+/** By the plugin's object: one that stays open over a reload of the catalog keeps its guard. */
 const guards = new WeakMap<object, object>();
 
 /** A plugin's object with each of its methods called so; those without a signal, which comes last, just run as its own. */

@@ -128,7 +128,7 @@ function quoteUpstream({ upstream, title = TITLE }: Pick<ProviderOptions, 'upstr
 
 function findProviderFlaw(provider: unknown): string | undefined {
   if (provider instanceof Promise) {
-    // What it rejects with is nobody's, and less than this.
+    // Its rejection is not reported: that it is a promise at all is the mistake.
     provider.catch(() => undefined);
     return 'a promise';
   }

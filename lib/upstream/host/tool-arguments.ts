@@ -88,7 +88,7 @@ export class ToolArguments {
     return repeats ? piece.slice(this.#characters) : piece;
   }
 
-  /** Without a next piece, what makes an object of both is a value. */
+  /** Tells by the next piece whether the second repeats the first; without one, by whether both together are JSON. */
   #settle(second: string, next?: string): string {
     const repeats = next === undefined ? !isJson(`${this.#first}${second}`) : next.startsWith(second);
     this.#first = undefined;

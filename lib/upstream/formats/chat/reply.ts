@@ -107,7 +107,7 @@ export class ChatReply implements AnswerReader {
     out.start(chunk);
     this.#takeSources(chunk, out);
     const tokens = this.#readCounts(chunk, undefined);
-    // Others, as with the cost, may be behind it.
+    // Events without counts, such as one with the cost, may follow the one that has them.
     if (!tokens) return;
     out.usage(tokens);
     this.#isCountedLast = true;
@@ -155,7 +155,7 @@ export class ChatReply implements AnswerReader {
     }
   }
 
-  /** At its end an answer may be counted elsewhere. */
+  /** The counts of a chunk; once there is a reason to end, they may also be in other places. */
   #readCounts(chunk: JsonObject, choice: Choice | undefined): TokenCounts | undefined {
     const usage = chunk.usage ?? choice?.delta?.usage ?? choice?.usage;
     if (usage && isFields(usage)) {
@@ -174,7 +174,7 @@ export class ChatReply implements AnswerReader {
     if ((choice.text ?? '') !== '' && !delta?.content) this.#takeTextDelta(readText(choice.text), out);
     // Next to deltas, a message repeats the text so far.
     if (message && !this.#hasDeltas) this.#takeMessage(message, out);
-    // What was delivered is known.
+    // Images that a delta has brought already are known by their bytes.
     if (message) this.#takeImages(message, out);
   }
 
@@ -307,7 +307,7 @@ function firstChoice(choices: unknown): Choice | undefined {
 }
 
 function saysNothing({ delta, message, text }: Choice): boolean {
-  // Most say this.
+  // True of most deltas: the quickest test first.
   if (delta?.content) return false;
   for (const name in delta) if (name !== 'role' && delta[name]) return false;
   return !message && !text;
@@ -321,7 +321,7 @@ function readNamedReasoning(fields: JsonObject): string {
   if (isText(text)) return text;
   if (isText(thinking)) return thinking;
   const held = content ?? reasoning;
-  // Some say only whether there are any.
+  // Some servers say only whether there is reasoning.
   return typeof held === 'boolean' ? '' : readText(held);
 }
 

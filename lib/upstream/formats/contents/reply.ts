@@ -59,14 +59,14 @@ export class ContentsReply implements AnswerReader {
     if (marked && !this.#hasReason) this.#odd.check();
   }
 
-  /** What a chunk leaves out keeps its last value, but a total is of what is there. */
+  /** A count that a chunk leaves out keeps its last value; a total belongs to its chunk alone. */
   #count(usage: unknown, out: AnswerWriter): void {
     if (!isFields(usage) || isUncounted(usage)) return;
     for (const name of COUNTS) if (usage[name] !== undefined) this.#usage[name] = usage[name];
     out.usage(readCounts({ ...this.#usage, totalTokenCount: usage.totalTokenCount }));
   }
 
-  /** Behind the first words it is their end. */
+  /** A block after the first words ends the answer; before them, it refuses the request. */
   #takeBlock(chunk: JsonObject, out: AnswerWriter): void {
     const { blockReason } = readFields(chunk.promptFeedback);
     if (!this.#hasContent) refuseBlocked(chunk, this.#kit);

@@ -211,7 +211,7 @@ export class MessageReply implements AnswerReader {
     const reason = this.#kit.finishReason(stopReason);
     if (!reason) return;
     this.#hasReason = true;
-    // Nobody bills it, though the prompt is counted, and a token or two of an answer that there is not.
+    // No vendor bills such a refusal, although its counts have the prompt, and a token or two of an answer.
     if (reason === 'filter' && !this.#hasBlocks) {
       throw this.#kit.fault.make('request', `stop reason ${stopReason} before the first block`, { about: 'content' });
     }
@@ -239,7 +239,7 @@ function takeCitation(value: unknown, block: unknown, out: AnswerWriter): void {
     out.alive();
     return;
   }
-  // It may come before the first word.
+  // Opens the block: a citation may come before its first word.
   out.text('', block, { cited: true });
   out.cite(citation, block);
 }

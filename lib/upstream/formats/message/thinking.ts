@@ -17,7 +17,7 @@ function writeThinking({ messages, tools }: TextCall, reasoning: Reasoning, quir
   if (tools?.choice === 'any' || typeof tools?.choice === 'object') return {};
   const { display } = reasoning;
   if (by === 'adaptive') return { thinking: { type: 'adaptive', display } };
-  // They want the reasoning before a tool call back.
+  // Models that take a budget want the reasoning before each tool call back.
   const isThought = (part: Content) =>
     part.type === 'reasoning' && (takesUnsigned || part.state?.format === stateFormat);
   const lacksReasoning = messages.some(({ content }) => content.some(isCall) && !content.some(isThought));
@@ -27,7 +27,7 @@ function writeThinking({ messages, tools }: TextCall, reasoning: Reasoning, quir
 
 const isCall = ({ type }: Content) => type === 'tool-call';
 
-/** It is about the whole answer, so it counts without thinking too; some models then refuse the highest. */
+/** The effort is that of the whole answer, so it counts without thinking too; some models then refuse the highest. */
 function chooseEffort(reasoning: Reasoning, { by, off }: ThinkingQuirks): string | undefined {
   if (reasoning.mode === 'off' && off === 'low') return 'low';
   if (reasoning.mode === 'auto' || by === 'budget') return undefined;

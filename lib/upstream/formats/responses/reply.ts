@@ -54,7 +54,7 @@ export class ResponsesReply implements AnswerReader {
       case 'created':
         this.#begin(readFields(event.response), out);
         break;
-      // What an older version of the format has for all of them.
+      // An older version of the format ends all responses with this.
       case 'done':
         this.#end(readFields(event.response), 'completed', out);
         break;
