@@ -170,7 +170,7 @@ async function compose(config: Config, foundation: Foundation): Promise<Gateway>
   const web = createConsole({
     api: services,
     catalogFailure: catalog.failure,
-    catalogParts: catalog.made,
+    catalogParts: catalog.parts,
     catalogEditor: createCatalogEditor({ store, live: catalog, keepsSecrets: config.secretsKeys.length > 0 }),
     sandbox,
     keyPrefix: config.keyPrefix,

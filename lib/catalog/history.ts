@@ -36,7 +36,7 @@ export function createCatalogHistory({ settings, rates }: HistoryStore, now: () 
   };
 }
 
-/** The prices of this process; for a statement that it does not know, those that the store remembers of other gateways. */
+/** The prices of this process; for a statement that it does not know, what the store remembers of other gateways. */
 export function joinPrices(own: Catalog['prices'], remembered: Catalog['prices']): PricesBefore {
   return {
     get(name, statement) {

@@ -54,7 +54,7 @@ export interface LiveCatalog {
   /** Why the last reload failed in this process; undefined after a success. */
   failure(): CatalogFailure | undefined;
   /** What the current catalog was made of. */
-  made(): CatalogParts;
+  parts(): CatalogParts;
   /** Loads another version of the part from pages, like a start, and uses it for nothing. */
   tryLayer(layer: Omit<CatalogLayer, 'version'>): Promise<LayerTrial>;
   /** Reloads if the part from pages has this version and no reload has tried it, or a later one. */
@@ -275,7 +275,7 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
     current: () => current,
     payments: () => loaded.payments,
     failure: () => failure,
-    made: () => ({
+    parts: () => ({
       file: loaded.file,
       version: loaded.layer?.version ?? 0,
       upstreams: new Map([...loaded.upstreams].map(([name, { open }]) => [name, open])),

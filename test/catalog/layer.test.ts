@@ -48,7 +48,7 @@ describe('the part of the catalog from pages', () => {
     await load();
     expect(stage.secrets).to.deep.equal(['key-from-page']);
     expect(stage.live.current().byName.get('second')?.routes).to.have.length(1);
-    expect(stage.live.made().switchedOff).to.deep.equal(new Map([['one', [SECRET]]]));
+    expect(stage.live.parts().switchedOff).to.deep.equal(new Map([['one', [SECRET]]]));
     const foreign = await stage.live.tryLayer({
       text: JSON.stringify({ upstreams: { two: up(variable('OPENAI_API_KEY')) } }),
       secrets: {},
@@ -168,7 +168,7 @@ describe('the part of the catalog from pages', () => {
     expect(failures[0]).to.include({ version: 2 });
     expect(failures[0]?.reason).to.contain('Upstream `two`').and.not.to.contain('key-from-page');
     expect(stage.live.current().byName.has('second')).to.equal(true);
-    expect(stage.live.made().version).to.equal(1);
+    expect(stage.live.parts().version).to.equal(1);
     write(3, {});
     failsReading = true;
     await until(() => stage.live.failure()?.reason === 'the store does not answer');
@@ -199,7 +199,7 @@ describe('the part of the catalog from pages', () => {
     await until(() => failures.length > 1);
     expect(await findLayerFailure(store, now)).to.include({ version: 1, at: failures[0]?.at });
     stage.folder.write(content({ one: up('key-of-one'), two: up('key-of-two') }));
-    await until(() => stage.live.made().version === 1);
+    await until(() => stage.live.parts().version === 1);
     now += 6 * MINUTE_MS;
     expect(await findLayerFailure(store, now)).to.equal(undefined);
     settings.set('catalog/console-failure', JSON.stringify({ version: 1, at: now - MINUTE_MS, reason: 'of long ago' }));
@@ -224,7 +224,7 @@ describe('the part of the catalog from pages', () => {
     expect(reloads()).to.equal(0);
     write(2, {});
     await stage.live.loadLayer(2);
-    expect([reloads(), stage.live.made().version]).to.deep.equal([1, 2]);
+    expect([reloads(), stage.live.parts().version]).to.deep.equal([1, 2]);
     write(3, { upstreams: { two: up('key', { refuse: true }) } });
     for (const _ of [1, 2]) await stage.live.loadLayer(3);
     expect(stage.lines.filter((line) => line.includes('was not reloaded'))).to.have.length(1);
