@@ -118,13 +118,13 @@ function forbidCalls(messages: readonly TextMessage[]): object | undefined {
 
 const NO_ARGUMENTS = { type: 'object', properties: {} };
 
+/** A blank description is refused, and by some models even the word for the default. */
 function buildToolConfig({ list, choice = 'auto' }: Tools): object {
   const toolChoice = typeof choice === 'string' ? { [choice]: {} } : { tool: { name: choice.name } };
   const specs = list.map(({ name, description, schema }) => ({
     name,
-    // A blank one is refused.
     ...(description?.trim() && { description }),
     inputSchema: { json: schema },
   }));
-  return { tools: specs.map((toolSpec) => ({ toolSpec })), toolChoice };
+  return { tools: specs.map((toolSpec) => ({ toolSpec })), ...(choice !== 'auto' && { toolChoice }) };
 }

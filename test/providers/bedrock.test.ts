@@ -108,7 +108,7 @@ describe('bedrock', () => {
         }
       ).toolConfig;
     expect(toolConfig({ list, choice: 'none' })).to.equal(undefined);
-    expect(toolConfig({ list })?.toolChoice).to.deep.equal({ auto: {} });
+    for (const asked of [{ list }, { list, choice: 'auto' }] as const) expect(toolConfig(asked)).to.have.keys('tools');
     expect(toolConfig({ list, choice: 'any' })?.toolChoice).to.deep.equal({ any: {} });
     expect(toolConfig({ list, choice: { name: 'look' } })?.toolChoice).to.deep.equal({ tool: { name: 'look' } });
   });
