@@ -8,6 +8,7 @@ import type {
   OutputFormat,
   Reasoning,
   TextCall,
+  Tools,
 } from '../../lib/upstream/contract/provider.ts';
 
 /** The values of each setting; the first is the default. */
@@ -16,8 +17,10 @@ export const STYLES = {
   usage: ['stream_options', 'usage_include', 'none'],
   auth: ['bearer', 'api-key', 'x-api-key', 'none'],
   deltas: ['incremental', 'cumulative'],
-  reasoning: ['reasoning_effort', 'reasoning', 'thinking', 'none'],
+  reasoning: ['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', 'none'],
   toolReasoning: ['free', 'off', 'blank', 'reasoning'],
+  toolChoice: ['any', 'words'],
+  parallelCalls: ['send', 'omit'],
   stop: ['send', 'omit'],
   history: ['any', 'mistral'],
   cacheKey: ['omit', 'send', 'key'],
@@ -50,7 +53,8 @@ interface Wire {
   readonly deltas: Style<'deltas'>;
   /**
    * How reasoning is requested: by `reasoning_effort`; by OpenRouter's object `reasoning`; by `thinking: {type}` plus
-   * `reasoning_effort`, as DeepSeek and GLM do; `none` for servers that know none of these.
+   * `reasoning_effort`, as DeepSeek and GLM do; by `enable_thinking` and `thinking_budget`, as Qwen's vendor does; `none`
+   * for servers that know none of these.
    */
   readonly reasoning: Style<'reasoning'>;
   /** The efforts that the models take, if not all: the nearest one of them is requested, and the least for none. */
@@ -60,6 +64,10 @@ interface Wire {
    * `reasoning` it goes back in a field of that name, if there is any.
    */
   readonly toolReasoning: Style<'toolReasoning'>;
+  /** `words` for servers that refuse the name of a tool in `tool_choice`. */
+  readonly toolChoice: Style<'toolChoice'>;
+  /** `omit` for models that refuse `parallel_tool_calls`; the gateway drops what is too many all the same. */
+  readonly parallelCalls: Style<'parallelCalls'>;
   /** `omit` for models that refuse stop strings; the gateway applies them all the same. */
   readonly stop: Style<'stop'>;
   /**
@@ -96,7 +104,11 @@ export function chooseAuth({ auth }: Wire): Pick<HostRequest, 'auth'> {
 
 export function buildChatBody(call: TextCall, wire: Wire, host: Host): JsonBody {
   const { maxTokensParam, usage, toolReasoning } = wire;
-  const known = wire.cacheKey === 'key' ? { ...call, cacheRetention: undefined } : call;
+  const known = {
+    ...call,
+    ...(wire.cacheKey === 'key' && { cacheRetention: undefined }),
+    ...(call.tools && { tools: fitTools(call.tools, wire) }),
+  };
   const isWhole = wire.schemas === 'whole' && call.format?.type === 'json-schema';
   // OpenRouter's format. Without `strict`, some models behind it fill arguments that they should leave out.
   const isRouter = wire.reasoning === 'reasoning';
@@ -125,6 +137,14 @@ export function buildChatBody(call: TextCall, wire: Wire, host: Host): JsonBody 
   });
 }
 
+/** Of one tool, that a call is required says the same as its name. */
+function fitTools({ single, ...tools }: Tools, { toolChoice, parallelCalls }: Wire): Tools {
+  const { choice, list } = tools;
+  const fit = { ...tools, ...(single && parallelCalls === 'send' && { single }) };
+  if (toolChoice === 'any' || typeof choice !== 'object') return fit;
+  return { ...fit, list: list.filter(({ name }) => name === choice.name), choice: 'any' };
+}
+
 /** What comes as numbers all the same is read, too. */
 export function createChatEmbeddings({ vectors }: Wire, { embeddings }: Host): EmbeddingsFormat {
   return { ...embeddings, body: (call) => ({ ...embeddings.body(call), encoding_format: vectors }) };
@@ -143,6 +163,7 @@ function writeResponseFormat(format: OutputFormat): object {
 
 /** If nothing is said, the model reasons as it sees fit. */
 function writeReasoning(wish: Reasoning, { reasoning: style, efforts = EFFORTS }: Wire, { fitEffort }: Host): object {
+  if (style === 'enable_thinking') return writeThinking(wish);
   if (style === 'none' || wish.mode === 'auto') return {};
   const effort = fitEffort(wish, efforts);
   if (style === 'reasoning_effort') return { reasoning_effort: effort };
@@ -150,4 +171,11 @@ function writeReasoning(wish: Reasoning, { reasoning: style, efforts = EFFORTS }
   return wish.mode === 'off'
     ? { thinking: { type: 'disabled' } }
     : { thinking: { type: 'enabled' }, reasoning_effort: effort };
+}
+
+/** Models that only think if they are told to are told so. */
+function writeThinking(wish: Reasoning): object {
+  if (wish.mode === 'off') return { enable_thinking: false };
+  const budget = wish.mode === 'on' && wish.budgetTokens;
+  return { enable_thinking: true, ...(budget && { thinking_budget: budget }) };
 }

@@ -12,6 +12,7 @@ const plugin: ProviderPlugin<Settings> = {
       verbosity: joi.valid('send', 'omit').default('send'),
       summary: joi.valid('send', 'omit').default('send'),
       customTools: joi.valid('send', 'function').default('send'),
+      parallelCalls: joi.valid('send', 'omit').default('send'),
       systemMessages: joi.valid('in_place', 'prompt').default('in_place'),
     }),
   create: createProvider,

@@ -1,5 +1,12 @@
 // Settings of a responses upstream, and the request for one text call.
-import type { AccountSettings, Host, JsonBody, JsonObject, TextCall } from '../../lib/upstream/contract/provider.ts';
+import type {
+  AccountSettings,
+  Host,
+  JsonBody,
+  JsonObject,
+  TextCall,
+  Tools,
+} from '../../lib/upstream/contract/provider.ts';
 import { writeSchema } from './schema.ts';
 
 export interface Settings extends AccountSettings {
@@ -13,6 +20,8 @@ export interface Settings extends AccountSettings {
   readonly summary: 'send' | 'omit';
   /** `function` for models that refuse custom tools. */
   readonly customTools: 'send' | 'function';
+  /** `omit` for models that refuse `parallel_tool_calls`; the gateway drops what is too many all the same. */
+  readonly parallelCalls: 'send' | 'omit';
   /** `prompt` for an upstream that takes no system messages between others. */
   readonly systemMessages: 'in_place' | 'prompt';
 }
@@ -25,7 +34,8 @@ export function asksForSummary({ reasoning }: TextCall, { summary }: Settings): 
 
 export function buildResponsesBody(call: TextCall, settings: Settings, { responses }: Host): JsonBody {
   const { cacheKey, customTools, systemMessages } = settings;
-  const { format, reasoning, mayReason } = call;
+  const { format, reasoning, mayReason, tools } = call;
+  const fitted = tools?.single && settings.parallelCalls === 'omit' ? { ...call, tools: dropSingle(tools) } : call;
   const text = writeText(call, settings);
   const wanted = writeReasoning(call, settings);
   const quirks = {
@@ -34,12 +44,16 @@ export function buildResponsesBody(call: TextCall, settings: Settings, { respons
     keepsSystemMessages: systemMessages === 'in_place',
   };
   return (base64) => ({
-    ...placeInstructions(responses.body(call, base64, quirks), format?.type === 'json'),
+    ...placeInstructions(responses.body(fitted, base64, quirks), format?.type === 'json'),
     ...(text && { text }),
     ...(wanted && { reasoning: wanted }),
     // Nothing is stored there, so that reasoning can only go on from what comes back with the next request.
     ...(mayReason && reasoning?.mode !== 'off' && { include: ['reasoning.encrypted_content'] }),
   });
+}
+
+function dropSingle({ single: _, ...tools }: Tools): Tools {
+  return tools;
 }
 
 function writeText({ format, verbosity }: TextCall, settings: Settings): object | undefined {

@@ -58,7 +58,18 @@ describe('openai-compatible: form of the answer, counts and reasoning', () => {
     ],
     [{ reasoning: off }, { reasoning: 'thinking' }, { ...streamed, thinking: { type: 'disabled' } }],
     [{ reasoning: auto }, { reasoning: 'thinking' }, streamed],
+    [
+      { reasoning: high },
+      { reasoning: 'enable_thinking' },
+      { ...streamed, enable_thinking: true, thinking_budget: 2000 },
+    ],
+    [{ reasoning: on('low') }, { reasoning: 'enable_thinking' }, { ...streamed, enable_thinking: true }],
+    [{ reasoning: auto }, { reasoning: 'enable_thinking' }, { ...streamed, enable_thinking: true }],
+    [{ reasoning: off }, { reasoning: 'enable_thinking' }, { ...streamed, enable_thinking: false }],
+    [{}, { reasoning: 'enable_thinking' }, streamed],
     [{ reasoning: high }, { reasoning: 'none' }, streamed],
+    [{ tools: { ...TOOLS, single: true } }, {}, { ...streamed, parallel_tool_calls: false }],
+    [{ tools: { ...TOOLS, single: true } }, { parallelCalls: 'omit' }, streamed],
     [{ reasoning: high, tools: TOOLS }, {}, { ...streamed, reasoning_effort: 'high' }],
     [{ reasoning: high, tools: TOOLS }, { toolReasoning: 'off' }, { ...streamed, reasoning_effort: 'none' }],
     [{ tools: TOOLS }, { toolReasoning: 'off' }, { ...streamed, reasoning_effort: 'none' }],
@@ -106,6 +117,24 @@ describe('openai-compatible: form of the answer, counts and reasoning', () => {
         { type: 'function', function: { name: 'look', parameters: schema, ...said } },
         { type: 'function', function: { name: 'hear', parameters: schema, strict: true } },
       ]);
+    }
+  });
+
+  it('names the tool that has to be called, or requires a call of that tool alone', async () => {
+    const list = [...TOOLS.list, { name: 'hear', schema }];
+    const named = { type: 'function', function: { name: 'hear' } };
+    for (const [toolChoice, choice, asked, offered] of [
+      ['any', { name: 'hear' }, named, ['look', 'hear']],
+      ['words', { name: 'hear' }, 'required', ['hear']],
+      ['words', 'any', 'required', ['look', 'hear']],
+      ['words', 'auto', 'auto', ['look', 'hear']],
+      ['words', undefined, undefined, ['look', 'hear']],
+    ] as const) {
+      const tools: Tools = { list, ...(choice && { choice }) };
+      const call = { ...HELLO, model: 'm', tools, options: { toolChoice } };
+      const { body } = (await vendor.tell(vendor.open(), call, ANSWER)).sent;
+      const names = (body.tools as { function: { name: string } }[]).map((tool) => tool.function.name);
+      expect([body.tool_choice, names]).to.deep.equal([asked, offered]);
     }
   });
 

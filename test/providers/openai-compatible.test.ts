@@ -292,6 +292,8 @@ describe('openai-compatible', () => {
         history: 'any',
         cacheKey: 'omit',
         systemMessages: 'prompt',
+        toolChoice: 'any',
+        parallelCalls: 'send',
         cacheMarkers: 'omit',
         verbosity: 'omit',
       });

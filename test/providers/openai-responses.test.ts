@@ -41,6 +41,14 @@ describe('openai-responses', () => {
     expect((await ask({ verbosity: 'omit' }, { verbosity: 'high' })).body).not.to.have.property('text');
   });
 
+  it('says that a client takes one call at a time, unless the model refuses the field', async () => {
+    const tools = { list: [{ name: 'look', schema: {} }], single: true } as const;
+    expect((await ask({}, { tools })).body).to.include({ parallel_tool_calls: false });
+    const { body } = await ask({ parallelCalls: 'omit' }, { tools });
+    expect(body).not.to.have.property('parallel_tool_calls');
+    expect(body.tools).to.have.length(1);
+  });
+
   const events = (...values: readonly object[]) =>
     [{ type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'Hi' }, ...values]
       .map((value) => `data: ${JSON.stringify(value)}\n\n`)
