@@ -61,6 +61,17 @@ describe('openai-responses', () => {
       events({ type: 'response.failed', response: { error: { code: 'rate_limit_exceeded', message: 'slow' } } }),
       'rate',
     ],
+    [
+      'reasoning of another account',
+      events({
+        type: 'response.failed',
+        response: {
+          status: 'failed',
+          error: { code: 'invalid_encrypted_content', message: 'It could not be verified.' },
+        },
+      }),
+      'request',
+    ],
     ['an end that was cancelled', events({ type: 'response.completed', response: { status: 'cancelled' } }), 'server'],
     [
       'an error beside the end',

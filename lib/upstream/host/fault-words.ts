@@ -55,6 +55,7 @@ const WORDS: FaultWords = {
   image: `invalid_image invalid_image_format invalid_base64_image invalid_image_url invalid_image_mode
     image_parse_error image_too_large image_too_small image_file_too_large unsupported_image_media_type empty_image_file
     failed_to_download_image invalid_image_file unsupported_file_mimetype`,
+  request: 'invalid_encrypted_content thinking_signature_invalid',
 };
 
 /** Most significant first: an answer that mentions both quota and rate limit is about money. */
