@@ -1,4 +1,5 @@
 // The input of a custom tool inside the arguments of the function that models see in its place, while they arrive.
+import { isRecord } from '../../base/record.ts';
 import { readArguments } from '../../stream/arguments.ts';
 import { CUSTOM_INPUT } from '../../upstream/formats/tools.ts';
 
@@ -85,10 +86,22 @@ function decode(characters: string): string | undefined {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what JSON does not allow
 const CONTROL = /[\u0000-\u001f]/g;
 
+/** Some models write the text alone, or name it once more inside the argument. */
 function readInput(json: string): string {
+  const bare = readBareText(json);
+  if (bare !== undefined) return bare;
   const { [CUSTOM_INPUT]: input, ...others } = readArguments(json);
   if (typeof input === 'string') return input;
-  const [only, ...more] = Object.values(others);
+  const [only, ...more] = Object.values(isRecord(input) ? input : others);
   if (typeof only === 'string' && more.length === 0) return only;
   return only === undefined ? '' : json;
+}
+
+function readBareText(json: string): string | undefined {
+  if (!json.trimStart().startsWith('"')) return undefined;
+  try {
+    return JSON.parse(json) as string;
+  } catch {
+    return undefined;
+  }
 }

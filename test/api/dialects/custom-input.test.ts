@@ -38,6 +38,15 @@ describe('input of a custom tool', () => {
     for (const other of ['{"a":"x","b":"y"}', '{"a":1}', 'x']) expect(readCustomInput(other)).to.equal(other);
   });
 
+  it('is a text alone, or the only one inside the argument', () => {
+    expect(read('"a', '\\nb"')).to.deep.equal(['', '', 'a\nb']);
+    expect(read('{"input":{"patch":', '"x"}}')).to.deep.equal(['', '', 'x']);
+    expect(readCustomInput('{"input":{}}')).to.equal('');
+    for (const other of ['"a" b', '"a', '{"input":{"a":"x","b":"y"}}']) {
+      expect(readCustomInput(other)).to.equal(other);
+    }
+  });
+
   it('is waited for no longer than through some spaces', () => {
     const late = `${' '.repeat(257)}`;
     expect(read(late, '{"input":"a"}')).to.deep.equal(['', '', 'a']);
