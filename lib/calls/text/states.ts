@@ -7,7 +7,7 @@ import type { Ending } from '../ending.ts';
 import type { RequestContent, RequestMessage } from './request.ts';
 
 const REFUSALS =
-  /signature|encrypted[_ ]content|compaction blob|redacted_thinking|expected `thinking`|required '?(reasoning'?|following) item/i;
+  /signature|encrypted[_ ]content|compaction blob|redacted_thinking|(expected|cannot contain) `thinking`|required '?(reasoning'?|following) item/i;
 
 /** Whether the upstream refuses the request for the states in it. */
 export function isRefusedForStates(ending: Ending): boolean {

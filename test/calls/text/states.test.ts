@@ -46,6 +46,7 @@ describe('states of earlier answers', () => {
     'ValidationException: messages.369.content.0.thinking.signature: Field required',
     '`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified.',
     'messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.',
+    'When thinking is disabled, an `assistant` message in the final position cannot contain `thinking`.',
     'INVALID_ARGUMENT: Corrupted thought signature.',
     'invalid_encrypted_content: The encrypted content gAAA could not be verified.',
     'Could not decode the compaction blob. Ensure it is unmodified from the compact response.',

@@ -13,8 +13,8 @@ export function messageThinking(call: TextCall, quirks: ThinkingQuirks): JsonObj
 function writeThinking({ messages, tools }: TextCall, reasoning: Reasoning, quirks: ThinkingQuirks): JsonObject {
   const { by, off, takesUnsigned, stateFormat = MESSAGES_FORMAT } = quirks;
   if (reasoning.mode === 'off') return off === 'low' ? {} : { thinking: { type: off } };
-  // Refused where a call is required.
-  if (tools?.choice === 'any' || typeof tools?.choice === 'object') return {};
+  // Refused where a call is required, or an answer continued.
+  if (tools?.choice === 'any' || typeof tools?.choice === 'object' || messages.at(-1)?.role === 'assistant') return {};
   const { display } = reasoning;
   if (by === 'adaptive') return { thinking: { type: 'adaptive', display } };
   // Models that take a budget want the reasoning before each tool call back.

@@ -67,16 +67,25 @@ describe('thinking of the messages format', () => {
     expect(write(on('low', 2000), BUDGET, { tools: { list, choice: 'auto' } })).to.have.property('thinking');
   });
 
+  it('is left out where an answer is to be continued', () => {
+    const said = (role: 'user' | 'assistant') => ({ role, content: [{ type: 'text', text: 'Hi' }] }) as const;
+    const continued = [said('user'), said('assistant')];
+    expect(write(on('low', 2000), BUDGET, { messages: continued })).to.deep.equal({});
+    expect(write({ mode: 'off' }, BUDGET, { messages: continued })).to.deep.equal({ thinking: { type: 'disabled' } });
+    expect(write(on('low', 2000), BUDGET, { messages: [...continued, said('user')] })).to.have.property('thinking');
+  });
+
   it('has no budget where a call of the history lacks its thoughts in the format of the model', () => {
     const thought = (format?: string): Content => ({
       type: 'reasoning',
       text: 'Hm.',
       ...(format !== undefined && { state: { format, value: 's' } }),
     });
-    const asks = (content: readonly Content[], quirks: Partial<ThinkingQuirks> = {}) =>
-      Object.keys(
-        write(on('low', 2000), { ...BUDGET, ...quirks }, { messages: [{ role: 'assistant', content }] }) as object,
-      );
+    const next = { role: 'user', content: [{ type: 'text', text: 'And?' }] } as const;
+    const asks = (content: readonly Content[], quirks: Partial<ThinkingQuirks> = {}) => {
+      const messages = [{ role: 'assistant', content } as const, next];
+      return Object.keys(write(on('low', 2000), { ...BUDGET, ...quirks }, { messages }) as object);
+    };
     expect(asks([thought('messages'), CALL])).to.deep.equal(['thinking']);
     expect(asks([{ type: 'text', text: 'Hi' }])).to.deep.equal(['thinking']);
     for (const content of [[CALL], [thought(), CALL], [thought('chat'), CALL]]) expect(asks(content)).to.deep.equal([]);
