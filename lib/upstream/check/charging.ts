@@ -2,6 +2,7 @@
 // sent again.
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
+import { pauseOften } from './patience.ts';
 import type { Recording, Reply } from './recording.ts';
 import type { Pacing } from './replay.ts';
 import { onStage, PACED_CLOCK, type TestBench } from './stage.ts';
@@ -36,7 +37,9 @@ function failRequest({ plugin }: Subject, recording: Recording, at: number, way:
     const { what, reply, pacing } = listFailures(replies[at] as Reply)[way] as Failure;
     stage.replay.play({ before: replies.slice(0, at), reply, ...(pacing && { pacing }) });
     // A job that is polled in vain goes on.
-    await stage.call(own, AbortSignal.timeout(RESEND_MS)).catch(() => {});
+    const isOver = new AbortController();
+    void pauseOften(RESEND_MS).then(() => isOver.abort());
+    await stage.call(own, isOver.signal).catch(() => {});
     assertChargedOnce(stage, own, `after ${what} to request ${at + 1} of ${replies.length}`);
   };
   return onStage(plugin, recording.settings, play, { clock: PACED_CLOCK });
