@@ -6,8 +6,16 @@ import { isUpstreamFault } from '../../upstream/host/fault.ts';
 import type { Ending } from '../ending.ts';
 import type { RequestContent, RequestMessage } from './request.ts';
 
-const REFUSALS =
-  /signature|encrypted[_ ]content|compaction blob|redacted_thinking|(expected|cannot contain) `thinking`|required '?(reasoning'?|following) item/i;
+const REFUSALS = new RegExp(
+  [
+    /signature|redacted_thinking|(expected|cannot contain) `thinking`/,
+    /encrypted[_ ]content|compaction blob|'reasoning(_text)?'/,
+    /required '?(reasoning'?|following) item|item with id .{1,200} not found/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'i',
+);
 
 /** Whether the upstream refuses the request for the states in it. */
 export function isRefusedForStates(ending: Ending): boolean {

@@ -84,6 +84,9 @@ export const NO_MODEL = joinRows(
   /模型不存在/,
 );
 
+/** Part of the request that says nothing without what was kept of it: not the model, which the same status may mean. */
+export const NO_ITEM = /\bitem with id\b.{1,200}\bnot found\b/i;
+
 /** A passing state, which some report as a bad request. */
 export const TOO_FAST = joinRows(
   /\brate limit\w* (was |has been )?(exceeded|reached|hit)/,

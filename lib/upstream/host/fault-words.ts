@@ -12,6 +12,7 @@ import {
   KEY,
   MODERATED,
   MONEY,
+  NO_ITEM,
   NO_MODEL,
   REFUSED_AT_500,
   SPENT,
@@ -120,8 +121,9 @@ export function createJudge(
   }
 
   function classifyComplaint(complaint: Complaint, status: number | undefined): UpstreamFaultKind | RefusalCause {
-    // Whatever its body says: the route leads nowhere.
-    if (status === 404 && statuses[status] === undefined) return 'missing';
+    // Whatever else its body says: the route leads nowhere.
+    if (status === 404 && statuses[status] === undefined)
+      return NO_ITEM.test(complaint.message) ? 'request' : 'missing';
     // A key may lack a model that another key has.
     const kind = classifyWords(complaint, status);
     if (status === FORBIDDEN && statuses[status] === undefined) return classifyForbidden(kind, complaint);

@@ -52,6 +52,8 @@ describe('states of earlier answers', () => {
     'Could not decode the compaction blob. Ensure it is unmodified from the compact response.',
     "Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1'.",
     "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
+    "Invalid value: 'reasoning_text'. Supported values are: 'input_text', 'output_text'.",
+    "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false.",
   ]) {
     it(`go no further when they are refused: ${words}`, async () => {
       const { route, calls } = inTurn([refusing(words), good]);

@@ -73,6 +73,7 @@ describe('faults by what an upstream says', () => {
     [404, { error: 'nothing here' }, 'missing'],
     [404, error('x', 'insufficient_quota'), 'missing'],
     [404, 'a page', 'missing'],
+    [404, error("Item with id 'rs_1' not found. Items are not persisted when `store` is set to false."), 'request'],
     [409, error('conflict'), 'request'],
     [413, 'a page', 'request/length'],
     // Local servers call what is too long for them a failure of their own.
