@@ -24,11 +24,13 @@ export class ReasoningContent {
     out.alive();
   }
 
-  /** What goes back is the item as it came, apart from its status. */
+  /** What goes back is the item as it came, apart from its status: open models show what others encrypt. */
   complete(item: JsonObject, out: AnswerWriter): void {
+    const content = readObjects(item.content);
     for (const [index, { text }] of readObjects(item.summary).entries()) this.#complete('summary', index, text, out);
-    for (const [index, { text }] of readObjects(item.content).entries()) this.#complete('text', index, text, out);
-    if (typeof item.encrypted_content !== 'string' || this.#hasState) return;
+    for (const [index, { text }] of content.entries()) this.#complete('text', index, text, out);
+    const isWhole = typeof item.encrypted_content === 'string' || content.length > 0;
+    if (!isWhole || this.#hasState) return;
     this.#hasState = true;
     const { status: _status, ...kept } = item;
     out.state({ format: RESPONSES_FORMAT, value: JSON.stringify(kept) }, this);

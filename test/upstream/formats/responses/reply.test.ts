@@ -43,6 +43,14 @@ const THOUGHT = {
   ],
   encrypted_content: 'xyz',
 };
+/** As open models write it. */
+const SHOWN = {
+  type: 'reasoning',
+  id: 'rs',
+  summary: [],
+  content: [{ type: 'reasoning_text', text: 'Hm' }],
+  encrypted_content: null,
+};
 const STATE = `[responses ${JSON.stringify(THOUGHT)}]`;
 
 const textDelta = (delta: string) => event('output_text.delta', at(0, { item_id: 'm', content_index: 0, delta }));
@@ -248,6 +256,15 @@ describe('answers in the responses format', () => {
       'reasoning that is shown',
       [event('reasoning_text.delta', at(0, { item_id: 'rs', content_index: 0, delta: 'Hm' })), textDelta('Hi'), done()],
       ['reasoning Hm', 'text Hi'],
+    ],
+    [
+      'reasoning that is shown and comes back as such',
+      [
+        event('reasoning_text.delta', at(0, { item_id: 'rs', content_index: 0, delta: 'Hm' })),
+        itemDone(SHOWN),
+        done([SHOWN]),
+      ],
+      [`reasoning Hm[responses ${JSON.stringify(SHOWN)}]`],
     ],
     [
       'reasoning of which nothing is told',
