@@ -13,8 +13,8 @@ export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')
     .description(
-      'Checks settings, disk, store, catalog, public address, mail, upstreams, webhooks and the clock, and says what to do. ' +
-        'Changes nothing. Run it where the service runs, with its environment. Exit code 1 if something has failed.',
+      'Checks settings, disk, store, catalog, public address, mail, the Telegram bot, upstreams, webhooks and the clock, and ' +
+        'says what to do. Changes nothing. Run it where the service runs, with its environment. Exit code 1 if something has failed.',
     )
     .option('--calls', 'also make a small real call by each upstream that answers text, which its vendor bills')
     .addHelpText('after', '\nExample:\n  tollgate doctor --calls')
