@@ -22,7 +22,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
       fault('thread_unsupported'),
       fault('response_not_stored'),
       fault('unknown_model', { model: 'no-such-model' }),
-      fault('retired_model', { model: 'small-1', hint: 'small-2' }),
+      fault('retired_model', { model: 'small-1', hint: 'Use `small-2` instead' }),
       fault('invalid_form', { hint: 'it ends too early' }),
       fault('wrong_model_type', { model: 'image-1', hint: 'POST /api/v1/images/generations' }),
     ],
