@@ -33,8 +33,8 @@ const CHAPTERS: readonly Chapter[] = [
 const DESCRIPTION = `One HTTP API in front of many models, paid in roubles (RUB) from one prepaid wallet per account.
 
 Every endpoint under \`/api\` requires an API key, sent as \`x-api-key: <key>\` or as \`Authorization: Bearer <key>\`. If
-both headers contain a key, \`x-api-key\` is used. All generating endpoints share one rate limit per key, 30 requests per
-minute by default.
+both headers contain a key, \`x-api-key\` is used. Paths below \`/api/v1/manage\` and \`/api/v1/account\` take a management key
+instead. All generating endpoints share one rate limit per key, 30 requests per minute by default.
 
 Base URL for clients that append \`/chat/completions\` or \`/responses\`: \`<server>/api/v1\`. For clients that append \`/v1/messages\`:
 \`<server>/api\`.

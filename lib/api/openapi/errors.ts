@@ -32,14 +32,14 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     examples: [fault('missing_key'), fault('invalid_key')],
   },
   402: {
-    description: `The balance is too low for this call, or the budget of the key is used up. Nothing was charged. ${NO_RETRY}`,
+    description: `The balance is too low for this call, or a budget, a cap or \`max_cost_rub\` does not cover it. Nothing was charged. ${NO_RETRY}`,
     examples: [
       fault('never_topped_up', { minimumRub: '1000.00' }),
       fault('insufficient_balance', { isReserve: true, priceRub: '12.3012', balanceRub: '4.50', heldRub: '2.00' }),
     ],
   },
   403: {
-    description: `The account is suspended, or the key may not use the model. ${NO_RETRY}`,
+    description: `The account is suspended, or the key may not be used for this model or route, or from this address. ${NO_RETRY}`,
     examples: [fault('account_suspended'), fault('key_scope', { hint: 'topup' })],
   },
   404: {
@@ -80,7 +80,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     examples: [fault('range_not_satisfiable', { bytes: 1024 })],
   },
   429: {
-    description: 'The rate limit of the key is exceeded. Retry after `retry-after` seconds.',
+    description: 'Too many requests in a minute, or too many calls at once. Retry after `retry-after` seconds.',
     examples: [fault('rate_limited', { hint: '30 per minute', retryAfterS: 12 })],
   },
   500: { description: 'An internal error of the gateway.', examples: [fault('internal')] },
