@@ -195,8 +195,8 @@ function stopOnce(served: Pick<Served, 'stop'>, log: Log): (signal: string, code
       },
     );
     void stopped.then(async (code) => {
-      await log.written();
-      process.exit(code);
+      if (await log.written()) process.exit(code);
+      else process.kill(process.pid, 'SIGKILL');
     });
   };
 }

@@ -1,14 +1,18 @@
 // The log: buffered JSON lines by pino, with every secret scrubbed from the finished text, wherever it appears.
 import { openSync } from 'node:fs';
 import { type Logger, pino, stdTimeFunctions } from 'pino';
+import { keepStdoutFromBlocking } from '../platform/stdout.ts';
 
 export interface Log extends Logger {
   /** Values to scrub from all later lines. */
   addSecrets(secrets: readonly string[]): void;
   /** Like `info` at a fifth of its cost, which would be 1 % of a call: for the line of every request. */
   line(fields: object, message: string): void;
-  /** Resolves when all lines are written, or after a second. Await it before ending the process. */
-  written(): Promise<void>;
+  /**
+   * Resolves when all lines are written, or after a second: to false if a write waits in a thread for the reader of the
+   * pipe, so that the process cannot end by itself. Await it before ending the process.
+   */
+  written(): Promise<boolean>;
 }
 
 export interface LogOptions {
@@ -38,10 +42,14 @@ const WHOLE_BYTES = 4096;
 const FLUSH_MS = 250;
 /** How long the last lines may take. */
 const WRITTEN_MS = 1000;
+/** How long an ending process waits for a reader of the pipe that takes nothing. */
+const STUCK_MS = 500;
 /** Lines beyond this are dropped while the destination cannot be written. */
 const WAITING_BYTES_MAX = 4 * 1024 * 1024;
 
 export function createLog({ level, keyPrefix, destination = 1, isShared = false }: LogOptions): Log {
+  if (destination === 1) keepStdoutFromBlocking();
+  const reader = watchReader();
   const output = pino.destination({
     // Opened here: pino opens lazily, and `flushSync` fails before that.
     dest: typeof destination === 'string' ? openSync(destination, 'a') : destination,
@@ -49,10 +57,11 @@ export function createLog({ level, keyPrefix, destination = 1, isShared = false 
     minLength: isShared ? WHOLE_BYTES - 1 : BUFFER_BYTES,
     maxWrite: isShared ? WHOLE_BYTES : 2 * BUFFER_BYTES,
     maxLength: WAITING_BYTES_MAX,
+    retryEAGAIN: reader.decideRetry,
     // In text mode the length of all waiting lines is measured again with each line: a quarter of a call's allocations.
     contentMode: 'buffer',
   });
-  surviveFailures(output);
+  surviveFailures(output, reader);
   let secrets: readonly string[] = [];
   const prefix = keyPrefix.replace(/[^a-z0-9-]/g, '');
   const markers = [`${prefix}sk-`, `${prefix}mk-`] as const;
@@ -82,8 +91,11 @@ export function createLog({ level, keyPrefix, destination = 1, isShared = false 
   outputs.add(output);
   log.written = () =>
     new Promise((resolve) => {
-      setTimeout(resolve, WRITTEN_MS);
-      output.flush(() => resolve());
+      const timer = setTimeout(() => resolve(reader.isHeardOf()), WRITTEN_MS);
+      output.flush(() => {
+        clearTimeout(timer);
+        resolve(true);
+      });
     });
   log.line = (fields, message) => {
     if (!log.isLevelEnabled('info')) return;
@@ -127,34 +139,72 @@ function flushRegularly(output: ReturnType<typeof pino.destination>): (bytes: nu
   };
 }
 
-/** A log that cannot be written, for example because the disk is full, fails no call; every flush retries. */
-function surviveFailures(output: ReturnType<typeof pino.destination>): void {
+/** Whoever reads the pipe that the log is written to. */
+interface Reader {
+  /** Whether a write that the full pipe refused is tried again, given its bytes and those waiting behind it. */
+  decideRetry(error: Error, writing: number, waiting: number): boolean;
+  /** Whether the pipe has taken or refused something of late: a write does not wait in a thread. */
+  isHeardOf(): boolean;
+  /** From now on a write is tried again only as long as the reader takes something. */
+  end(): void;
+  taken(): void;
+}
+
+function watchReader(): Reader {
+  let ending = false;
+  let least = Number.POSITIVE_INFINITY;
+  let takenAt = 0;
+  let refusedAt = 0;
+  const taken = () => {
+    takenAt = performance.now();
+  };
+  return {
+    decideRetry(_error, writing, waiting) {
+      refusedAt = performance.now();
+      if (!ending) return true;
+      if (writing + waiting < least) taken();
+      least = writing + waiting;
+      return refusedAt - takenAt < STUCK_MS;
+    },
+    isHeardOf: () => performance.now() - Math.max(takenAt, refusedAt) < STUCK_MS,
+    end() {
+      ending = true;
+    },
+    taken,
+  };
+}
+
+/**
+ * A log that cannot be written, for example because the disk is full, fails no call; every flush retries. Neither that
+ * nor a pipe that nobody reads keeps the process from ending, for which pino and this file call `flushSync`.
+ */
+function surviveFailures(output: ReturnType<typeof pino.destination>, reader: Reader): void {
   let failing = false;
   output.on('error', () => {
     failing = true;
   });
   output.on('write', () => {
     failing = false;
+    reader.taken();
   });
-  // `flushSync` would retry for ever while nothing can be written, and the process would not end.
   const flushSync = output.flushSync.bind(output);
   output.flushSync = () => {
-    if (!failing) flushSync();
+    // It would retry for ever.
+    if (failing) return;
+    reader.end();
+    try {
+      flushSync();
+    } catch {
+      // Passed on, it would keep the process from ending.
+      failing = true;
+    }
   };
 }
 
 /** Buffered lines are written when the process ends. */
 const outputs = new Set<{ flushSync(): void }>();
 process.on('exit', () => {
-  for (const output of outputs) flushNow(output);
+  for (const output of outputs) output.flushSync();
 });
 
 const formatters = { level: (label: string) => ({ level: label }) };
-
-function flushNow(output: { flushSync(): void }): void {
-  try {
-    output.flushSync();
-  } catch {
-    // The destination is closed.
-  }
-}

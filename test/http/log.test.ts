@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import fs, { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -334,52 +333,6 @@ describe('log', () => {
     // What is left of the lines but for their frames.
     const rest = text.replaceAll(/"(level|time)":"[^"]*"/g, '');
     for (const secret of all) expect(rest).not.to.contain(JSON.stringify(secret).slice(1, -1));
-  });
-
-  describe('of an ending process', () => {
-    /** Runs a program that has a log; resolves to its exit code and its output. */
-    async function run(destination: string, program: string): Promise<readonly [code: number | null, text: string]> {
-      const code = `import { createLog } from '${new URL('../../lib/http/log.ts', import.meta.url)}';
-        const log = createLog({ level: 'info', keyPrefix: 'tg-', destination: ${destination} });
-        ${program}`;
-      const stdio = ['ignore', 'pipe', 'ignore'] as const;
-      const child = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: [...stdio], timeout: 8000 });
-      let text = '';
-      child.stdout?.setEncoding('utf8').on('data', (part: string) => {
-        text += part;
-      });
-      const [exitCode] = await once(child, 'close');
-      return [exitCode, text];
-    }
-
-    it('writes the last line, however the process ends', async () => {
-      const [code, text] = await run('1', `log.info('last'); process.exit(3);`);
-      expect([code, JSON.parse(text).msg]).to.deep.equal([3, 'last']);
-    });
-
-    itLong('writes the last line also after failed writes', async () => {
-      const [code, text] = await run(
-        '1',
-        `const { default: fs } = await import('node:fs');
-        const { write } = fs;
-        fs.write = (...args) => {
-          fs.write = write;
-          args.at(-1)(Object.assign(new Error('no space'), { code: 'ENOSPC' }));
-        };
-        log.info('lost or late');
-        await log.written();
-        log.info('written');
-        await log.written();
-        log.info('last');
-        process.exit(3);`,
-      );
-      expect([code, JSON.parse(text.trim().split('\n').at(-1) ?? '').msg]).to.deep.equal([3, 'last']);
-    });
-
-    itLong('does not keep the process from ending if it cannot be written', async () => {
-      const [code] = await run(`'/dev/full'`, `log.info('last'); await log.written(); process.exit(3);`);
-      expect(code).to.equal(3);
-    });
   });
 
   itLong('keeps the lines of several processes intact on a shared pipe with a slow reader', async () => {
