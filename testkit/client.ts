@@ -24,6 +24,7 @@ export const MESSAGES = '/api/v1/messages';
 export const CHAT = '/api/v1/chat/completions';
 export const RESPONSES = '/api/v1/responses';
 export const COMPACT = `${RESPONSES}/compact`;
+export const COUNTS = [`${MESSAGES}/count_tokens`, `${RESPONSES}/input_tokens`] as const;
 /** The dialects, for tests that apply to each. */
 export const DIALECTS = [MESSAGES, CHAT, RESPONSES] as const;
 
@@ -46,7 +47,8 @@ export function open(url: string, { method, key, headers = {}, body, agent }: Se
 
 /** A body as an endpoint takes it: the responses dialect has other names for what the other two share. */
 export function sayFor(url: string, body: unknown): unknown {
-  if (!(url.endsWith(RESPONSES) || url.endsWith(COMPACT)) || typeof body !== 'object' || body === null) return body;
+  const isResponses = [RESPONSES, COMPACT, COUNTS[1]].some((path) => url.endsWith(path));
+  if (!isResponses || typeof body !== 'object' || body === null) return body;
   if (!('messages' in body)) return body;
   const { messages: input, max_tokens, ...more } = body as { messages: unknown; max_tokens?: unknown };
   return { input, ...(max_tokens !== undefined && { max_output_tokens: max_tokens }), ...more };

@@ -10,7 +10,7 @@ const MESSAGES = 'POST /api/v1/messages';
 const RESPONSES = 'POST /api/v1/responses';
 
 const UNSERVED: readonly Unserved[] = [
-  { path: /\/responses\/input_tokens$/, hint: `Use ${MESSAGES}/count_tokens` },
+  { path: /\/responses\/input_tokens$/, hint: `Use ${RESPONSES}/input_tokens` },
   // Nothing can be read, cancelled or deleted later.
   { path: /\/responses\/./, hint: `No response is stored: ${RESPONSES} answers with all of it` },
   { path: /\/messages\/batches(?:\/.*)?$/, hint: `There are no batches: send each message to ${MESSAGES}` },

@@ -154,7 +154,7 @@ describe('an unknown path', () => {
       ['/openai/deployments/a/chat/completions?api-version=1', /path\. Use POST \/api\/v1\/chat\/completions\.$/],
       ['/api/v1/models/maker/a', /as %2F\.$/],
       ['/api/v1/files/f_1/content', /within a message\.$/],
-      ['/api/v1/responses/input_tokens', /Use POST \/api\/v1\/messages\/count_tokens\.$/],
+      ['/openai/responses/input_tokens', /Use POST \/api\/v1\/responses\/input_tokens\.$/],
       ['/api/v1/messages/batches', /no batches: send each message to POST \/api\/v1\/messages/],
       ['/api/v1/messages/batches/b_1/results', /no batches/],
       ['/api/chat', /Use POST \/api\/v1\/chat\/completions\.$/],

@@ -31,7 +31,7 @@ import {
 import { newMedia, piecesOf } from '../contract/store/media.ts';
 import { PNG } from '../media/sample-images.ts';
 import { type ApiDocument, type Json, pointerOf, readDocument } from './document.ts';
-import { COUNT, type Counting, showCounts } from './openapi-counts.ts';
+import { type Counting, showCounts } from './openapi-counts.ts';
 import { type Showing, showVideos, VIDEOS } from './openapi-videos.ts';
 
 const PUBLIC_URL = 'https://gateway.example/base';
@@ -278,7 +278,7 @@ describe('the API document', () => {
     });
 
     it('token counts', () => {
-      const verifyCount: Counting['verify'] = (status, reply) => void verifyReply(COUNT, status, reply, true);
+      const verifyCount: Counting['verify'] = (path, status, reply) => void verifyReply(path, status, reply, true);
       return showCounts({ gateway, verify: verifyCount, suspended, sendPartly });
     });
 

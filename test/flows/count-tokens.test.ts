@@ -1,6 +1,6 @@
 // Counting tokens and single models as a client has them: free, by the estimate of the hold, refused like a call.
 import { expect } from 'chai';
-import { ask, CHAT, MESSAGES, send } from '../../testkit/client.ts';
+import { ask, CHAT, COUNTS, MESSAGES, send } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { PNG } from '../media/sample-images.ts';
@@ -10,7 +10,7 @@ const HISTORY = [
   { role: 'assistant', content: 'two' },
   { role: 'user', content: 'hi' },
 ];
-const COUNT = '/api/v1/messages/count_tokens';
+const [COUNT] = COUNTS;
 
 describe('counting tokens', () => {
   let upstream: TestUpstream;
@@ -55,6 +55,17 @@ describe('counting tokens', () => {
       expect((await gateway.wallet(account)).avail).to.equal(1_000_000_000n);
     });
   }
+
+  it('counts for clients of responses, in their words', async () => {
+    const { key } = await gateway.account('0');
+    const [, path] = COUNTS;
+    const counted = { object: 'response.input_tokens', input_tokens: 5 + 4 };
+    const body = { model: 'model-a', instructions: 'Be brief, please.', input: 'hi' };
+    expect((await send(gateway.url + path, { key, body })).json).to.deep.equal(counted);
+    const { status, json } = await send(gateway.url + path, { key, body: { ...body, model: 'model-b' } });
+    expect([status, json.error.type]).to.deep.equal([400, 'invalid_request_error']);
+    expect(json).not.to.have.property('type');
+  });
 
   it('counts a long text, which another thread parses, as the hold does', async () => {
     const account = await gateway.account();

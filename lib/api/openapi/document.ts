@@ -14,6 +14,7 @@ import { messageChapter } from './message.ts';
 import { responsesChapter } from './responses.ts';
 import type { Chapter } from './schema.ts';
 import { textSchemas } from './text.ts';
+import { tokenCountsChapter } from './token-counts.ts';
 import { videoChapter } from './videos.ts';
 
 const CHAPTERS: readonly Chapter[] = [
@@ -21,6 +22,7 @@ const CHAPTERS: readonly Chapter[] = [
   chatChapter,
   responsesChapter,
   compactionChapter,
+  tokenCountsChapter,
   embeddingChapter,
   imageChapter,
   videoChapter,

@@ -122,29 +122,6 @@ const OPERATION: Json = {
   },
 };
 
-const COUNT: Json = {
-  operationId: 'countMessageTokens',
-  tags: ['Text'],
-  summary: 'Count input tokens',
-  description:
-    'Returns the estimate that the reserve of the same message is based on. No model is called, no linked image is ' +
-    'fetched and nothing is charged. Has a separate rate limit of 120 requests per minute and key by default.',
-  requestBody: {
-    required: true,
-    content: json(ref('MessageRequest'), {
-      example: { model: 'standard-1', messages: [{ role: 'user', content: 'Hello!' }] },
-    }),
-  },
-  responses: {
-    200: {
-      description: 'The number of input tokens.',
-      headers: headers('x-request-id', 'request-id'),
-      content: json(ref('TokenCount'), { example: { input_tokens: 6 } }),
-    },
-    ...errorResponses('message', [400, 401, 403, 408, 413, 415, 429, 503]),
-  },
-};
-
 const INDEX = count('The index of the content block, starting at 0.');
 const STOP_SEQUENCE: Json = {
   type: ['string', 'null'],
@@ -169,7 +146,7 @@ export const BLOCKS: readonly Json[] = [
 const THINKING_BLOCKS = ['ThinkingBlock', 'RedactedThinkingBlock'];
 
 export const messageChapter: Chapter = {
-  paths: { '/api/v1/messages': { post: OPERATION }, '/api/v1/messages/count_tokens': { post: COUNT } },
+  paths: { '/api/v1/messages': { post: OPERATION } },
   schemas: {
     MessageRequest: describeFields(messageFields, IGNORED_FIELDS),
     Message: describeMessage('MessageBlock', { output_config: messageEffort }),
@@ -257,6 +234,5 @@ export const messageChapter: Chapter = {
       usage: messageUsageSchema(),
     }),
     MessageStopEvent: object({ type: constant('message_stop') }),
-    TokenCount: object({ input_tokens: count('Estimated number of input tokens.') }),
   },
 };

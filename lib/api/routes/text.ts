@@ -1,4 +1,4 @@
-// The text endpoints: one handler answers over every dialect, another only counts the tokens of a message.
+// The text endpoints: one handler answers over every dialect, others only count the tokens of a request.
 
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
@@ -38,10 +38,17 @@ export function textRoutes(services: Services): readonly ServerRoute[] {
     textRoute('/api/v1/chat/completions', chatDialect, services),
     textRoute('/api/v1/responses', responsesDialect, services),
     textRoute('/api/v1/responses/compact', compactionDialect, services),
-    // Agents ask for dozens of counts when they start: these must not take the place of their first message.
-    paidRoute('/api/v1/messages/count_tokens', services, countTokens, { freeLimit: services.limits.count }),
+    countRoute('/api/v1/messages/count_tokens', 'message', services),
+    countRoute('/api/v1/responses/input_tokens', 'responses', services),
   ];
 }
+
+/** Agents ask for dozens of counts when they start: these must not take the place of their first message. */
+function countRoute(path: string, format: CountFormat, services: Services): ServerRoute {
+  return paidRoute(path, services, (paid) => countTokens(paid, format), { freeLimit: services.limits.count });
+}
+
+type CountFormat = 'message' | 'responses';
 
 const MINIMUM_PRICE: CallPrice = { kind: 'text', amount: TEXT_MINIMUM, isLeast: true };
 
@@ -159,13 +166,13 @@ export function waitUntilSent(response: ServerResponse): Promise<unknown> | unde
 }
 
 /** Linked images are not fetched: each counts the same. */
-async function countTokens(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
-  const parsed = await readCallBody(paid, { format: 'message' });
+async function countTokens(paid: PaidRequest, format: CountFormat): Promise<Lifecycle.ReturnValueTypes> {
+  const parsed = await readCallBody(paid, { format });
   try {
     // Throws where no model may answer.
     listEligibleModels(paid.services.catalog(), parsed, paid.holder.limits);
     const { tokensHeld } = parsed.estimate ?? (await estimateInput(parsed));
-    return { input_tokens: tokensHeld };
+    return { ...(format === 'responses' && { object: 'response.input_tokens' }), input_tokens: tokensHeld };
   } finally {
     releaseTextRequest(parsed);
   }

@@ -309,6 +309,7 @@ const others: readonly Case[] = [
   { name: 'an unknown model', path: '/api/v1/models/nothing' },
   { name: 'a balance', path: '/api/v1/balance' },
   { name: 'counted tokens', path: '/api/v1/messages/count_tokens', body: hello() },
+  { name: 'counted tokens of a response', path: '/api/v1/responses/input_tokens', body: hello() },
   { name: 'an unknown path', path: '/api/v1/nothing' },
   { name: 'a wrong base address', path: '/v1/messages', body: hello() },
 ];
