@@ -45,7 +45,9 @@ describe('anthropic: tools and thinking', () => {
     const call = { type: 'tool-call', id: 'a', name: 'look', json: '{}' } as const;
     const thought = { type: 'reasoning', text: 'Hm' } as const;
     const foreign = { ...thought, state: { format: 'responses', value: '{}' } } as const;
-    const messages = [{ role: 'assistant', content: [thought, foreign, call] }] as const;
+    const result = { type: 'tool-result', id: 'a', name: 'look', content: [], isError: false } as const;
+    const answered = { role: 'user', content: [result] } as const;
+    const messages = [{ role: 'assistant', content: [thought, foreign, call] }, answered] as const;
     const use = { type: 'tool_use', id: 'a', name: 'look', input: {} };
     const contentOf = (style: 'omit' | 'send') => {
       const [message] = asked({ messages, reasoning }, 'budget', style).messages as { content: object[] }[];
@@ -55,7 +57,7 @@ describe('anthropic: tools and thinking', () => {
     expect(contentOf('send')).to.deep.equal([{ type: 'thinking', thinking: 'Hm', signature: '' }, use]);
     expect(asked({ messages, reasoning }, 'budget', 'omit')).to.not.have.property('thinking');
     expect(asked({ messages, reasoning }, 'budget', 'send')).to.have.property('thinking');
-    const thoughtless = [{ role: 'assistant', content: [call] }] as const;
+    const thoughtless = [{ role: 'assistant', content: [call] }, answered] as const;
     expect(asked({ messages: thoughtless, reasoning }, 'budget', 'send')).to.not.have.property('thinking');
   });
 });
