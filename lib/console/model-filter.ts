@@ -16,12 +16,11 @@ const WORDS = defineWords({
 });
 
 export function modelFilterField({ services }: Visit, label: string, value: string | undefined): Html {
-  const options = services
-    .catalog()
-    .models.flatMap(({ id, aliases }) => [
-      html`<option value="${id}">`,
-      ...aliases.map((alias) => html`<option value="${id}">${alias}</option>`),
-    ]);
+  const onSale = services.catalog().models.filter(({ routes }) => routes.length > 0);
+  const options = onSale.flatMap(({ id, aliases }) => [
+    html`<option value="${id}">`,
+    ...aliases.map((alias) => html`<option value="${id}">${alias}</option>`),
+  ]);
   return html`${field({ name: 'model', label, value, optional: true, list: 'models' })}
 <datalist id="models">${options}</datalist>`;
 }
