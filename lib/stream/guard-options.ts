@@ -24,3 +24,12 @@ export interface GuardOptions {
 
 /** The tool calls that an answer may contain. Not every upstream supports such limits, so further calls are hidden. */
 export type CallsAllowed = 'any' | 'one' | 'none';
+
+/** No tokenizer in use makes longer tokens from ordinary text. */
+export const CHARACTERS_PER_TOKEN_MAX = 16;
+
+/** A running count passes its limit step by step: one that is far beyond is a mistake. */
+export const FAR_BEYOND = 4;
+
+/** So many blocks of an answer may take no token: calls without arguments and empty texts would not end it otherwise. */
+export const BLOCKS_EMPTY_MAX = 64;

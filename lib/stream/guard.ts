@@ -5,19 +5,13 @@ import { AnswerImages } from './answer-images.ts';
 import { takeCharacters } from './characters.ts';
 import { CitationLimit } from './citation-limit.ts';
 import { addState, checkState, continuesText, grammarError, settleBlock, settleReason } from './grammar.ts';
-import type { GuardOptions } from './guard-options.ts';
+import { BLOCKS_EMPTY_MAX, CHARACTERS_PER_TOKEN_MAX, FAR_BEYOND, type GuardOptions } from './guard-options.ts';
 import type { ErrorPart, StreamPart } from './part.ts';
 import type { Transform } from './pipeline.ts';
 import type { Block, BlockState, Citation, FinishPart, ImagePart, ProviderPart } from './provider-part.ts';
 import { isBlock, type WaitingBlock, WaitingBlocks } from './waiting-blocks.ts';
 
 const NOTHING: readonly StreamPart[] = [];
-
-/** No tokenizer in use makes longer tokens from ordinary text. */
-const CHARACTERS_PER_TOKEN_MAX = 16;
-
-/** A running count passes its limit step by step: one that is far beyond is a mistake. */
-const FAR_BEYOND = 4;
 
 /** No block: unlike any index that a provider may give, it does not even equal itself. */
 const NONE = Number.NaN;
@@ -45,6 +39,7 @@ export class Guard implements Transform<ProviderPart | ErrorPart, StreamPart> {
   /** The finish or the error was passed on. */
   #ended = false;
   #lastIndex = -1;
+  #blocks = 0;
   /** The index of the upstream's block that is passed on. */
   #servedIndex = NONE;
   #waiting: WaitingBlocks | undefined;
@@ -199,6 +194,11 @@ export class Guard implements Transform<ProviderPart | ErrorPart, StreamPart> {
     const block = settleBlock(given, this.#options);
     this.#isAtWork ||= block.type === 'tool';
     this.#lastIndex = index;
+    this.#blocks += 1;
+    if (this.#blocks > this.#options.outputMax + BLOCKS_EMPTY_MAX) {
+      this.#cut();
+      return;
+    }
     if (this.#isHidden(block)) {
       this.#hidden ??= new Map();
       this.#hidden.set(index, block.type);

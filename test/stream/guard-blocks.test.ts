@@ -198,4 +198,22 @@ describe('guard', () => {
       expect(passed[1]).to.deep.equal({ ...call, block: { ...call.block, state } });
     });
   });
+
+  it('ends an answer of more blocks than tokens, none of which says anything, shown or not', () => {
+    const empty = (type: 'text' | 'tool') =>
+      Array.from({ length: 100 }, (_, index) => [
+        { type: 'block-start', index, block: type === 'text' ? { type } : { type, id: `${index}`, name: 'f' } },
+        { type: 'block-end', index },
+      ]).flat() as ProviderPart[];
+    for (const calls of ['any', 'none'] as const) {
+      for (const type of ['text', 'tool'] as const) {
+        const endsAt = (outputMax: number) => {
+          const guard = new Guard({ outputMax, calls });
+          guard.push([START, ...empty(type)]);
+          return guard.done;
+        };
+        expect([endsAt(35), endsAt(36)], `${calls} ${type}`).to.deep.equal([true, false]);
+      }
+    }
+  });
 });
