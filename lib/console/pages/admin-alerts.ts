@@ -16,6 +16,7 @@ const WORDS = defineWords({
     about: 'Operators are alerted when:',
     reasons: [
       'an upstream refuses a key, or says that your account there is out of money or quota (once a day each)',
+      'requests to an upstream have failed for ten minutes',
       'models are sold below cost because a cost or an exchange rate has changed',
       'an audit finds that the ledger does not add up',
       'less than 2 GB, and again when less than 0.2 GB are left on a disk that a gateway writes to',
@@ -35,6 +36,7 @@ const WORDS = defineWords({
     about: 'Операторы получают оповещение, когда:',
     reasons: [
       'провайдер не принимает ключ или сообщает, что на вашем счёте у него закончились деньги или квота (по разу в день)',
+      'запросы к провайдеру не проходят уже десять минут',
       'модели стали продаваться ниже себестоимости: изменилась цена провайдера или курс',
       'сверка показала, что операции не сходятся',
       'на диске, куда пишет шлюз, осталось меньше 2 ГБ — и ещё раз, когда меньше 0,2 ГБ',
