@@ -32,29 +32,28 @@ export function buildConverseBody(call: TextCall, host: Host, { cacheMarkers, re
   const mark = (part: object, blocks: object[]) => (marked.has(part) ? [...blocks, CACHE_POINT] : blocks);
   const stopSequences = stops.filter((stop) => stop.trim() !== '').slice(0, 4);
   const modelFields = writeReasoning(call, reasoning, host);
+  const { thinking } = modelFields as { readonly thinking?: { readonly type: string } };
+  const isThinking = thinking !== undefined && thinking.type !== 'disabled';
   const turns = messages[0]?.role === 'assistant' ? [HELLO, ...messages] : messages;
+  const begun = messages.at(-1)?.role === 'assistant' ? messages.at(-1)?.content.at(-1) : undefined;
   const toolConfig = tools && tools.choice !== 'none' ? buildToolConfig(tools) : forbidCalls(messages);
   return {
     ...(system && { system: system.flatMap((part) => mark(part, [{ text: part.text }])) }),
     messages: host.joinTurns(turns).map(({ role, content }) => ({
       role,
-      content: content.flatMap((part) => mark(part, buildBlock(part, host))),
+      content: content.flatMap((part) => mark(part, buildBlock(part, host, part === begun))),
     })),
     inferenceConfig: {
       maxTokens,
       ...(stopSequences.length > 0 && { stopSequences }),
       // Refused beside thinking.
-      ...(sampling && !isThinking(modelFields) && buildSampling(sampling)),
+      ...(sampling && !isThinking && buildSampling(sampling)),
     },
     // JSON without a schema is not supported here.
     ...(format?.type === 'json-schema' && { outputConfig: { textFormat: buildTextFormat(format, host) } }),
     ...(Object.keys(modelFields).length > 0 && { additionalModelRequestFields: modelFields }),
     ...(toolConfig && { toolConfig }),
   };
-}
-
-function isThinking({ thinking }: { readonly thinking?: unknown }): boolean {
-  return thinking !== undefined && (thinking as { readonly type: string }).type !== 'disabled';
 }
 
 function buildTextFormat({ schema, name, description }: JsonSchemaFormat, { closeSchema }: Host): object {
@@ -78,10 +77,11 @@ function buildSampling({ temperature, topP }: Sampling): object {
   return topP === undefined ? {} : { topP };
 }
 
-function buildBlock(part: Content, host: Host): object[] {
+/** An answer to be continued is refused if it ends in white space. */
+function buildBlock(part: Content, host: Host, isBegun = false): object[] {
   switch (part.type) {
     case 'text':
-      return [{ text: part.text }];
+      return [{ text: isBegun ? part.text.trimEnd() : part.text }];
     case 'image': {
       const bytes = Buffer.from(part.bytes).toString('base64');
       return [{ image: { format: part.mediaType.slice('image/'.length), source: { bytes } } }];
@@ -94,9 +94,9 @@ function buildBlock(part: Content, host: Host): object[] {
     }
     case 'reasoning': {
       if (part.state?.format !== STATE_FORMAT) return [];
-      const { value } = part.state;
-      const reasoningText = { text: part.text, signature: value };
-      return [{ reasoningContent: part.redacted ? { redactedContent: value } : { reasoningText } }];
+      const { text, redacted, state } = part;
+      const reasoningText = { text, signature: state.value };
+      return [{ reasoningContent: redacted ? { redactedContent: state.value } : { reasoningText } }];
     }
     default:
       return [];
@@ -112,11 +112,10 @@ function spellCallId(id: string): string {
 /** The format cannot say that nothing may be called, and refuses a history with calls without any tool. */
 function forbidCalls(messages: readonly TextMessage[]): object | undefined {
   if (!messages.some(({ content }) => content.some(({ type }) => type === 'tool-call'))) return undefined;
-  const toolSpec = { name: 'none', description: 'Does nothing. Never call it.', inputSchema: { json: NO_ARGUMENTS } };
+  const json = { type: 'object', properties: {} };
+  const toolSpec = { name: 'none', description: 'Does nothing. Never call it.', inputSchema: { json } };
   return { tools: [{ toolSpec }] };
 }
-
-const NO_ARGUMENTS = { type: 'object', properties: {} };
 
 /** A blank description is refused, and by some models even the word for the default. */
 function buildToolConfig({ list, choice = 'auto' }: Tools): object {

@@ -125,11 +125,11 @@ describe('bedrock', () => {
   const answered = (id: string) =>
     said('user', { type: 'tool-result', id, name: 'look', isError: false, content: [text('Here.')] });
 
-  it('says what one role says in a row as one message', () => {
-    const messages = [HI, said('user', text('there')), said('assistant', text('Yes?'))];
+  it('says what one role says in a row as one message, and ends one to be continued without white space', () => {
+    const messages = [HI, said('user', text('there')), said('assistant', text('Yes: '), text('1, \n'))];
     expect(asked({ messages }).messages).to.deep.equal([
       { role: 'user', content: [{ text: 'Hi' }, { text: 'there' }] },
-      { role: 'assistant', content: [{ text: 'Yes?' }] },
+      { role: 'assistant', content: [{ text: 'Yes: ' }, { text: '1,' }] },
     ]);
     expect(HI.content).to.deep.equal([text('Hi')]);
   });
