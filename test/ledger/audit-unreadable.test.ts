@@ -3,8 +3,7 @@ import { expect } from 'chai';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
-import { longer } from '../../testkit/long.ts';
-import { SQLITE, STORES } from '../../testkit/stores.ts';
+import { STORES } from '../../testkit/stores.ts';
 import type { StoreDatabase } from '../contract/store/context.ts';
 import { fillStore } from './filled-store.ts';
 import { openRaw, type Raw, type Row } from './raw-rows.ts';
@@ -32,7 +31,7 @@ const DOCUMENTS: readonly Damage[] = [
   ['payments.credited', 'pay_refunded', 'much', /payment pay_refunded: /],
 ];
 
-for (const kind of longer([SQLITE], STORES)) {
+for (const kind of STORES) {
   describe(`the audit of unreadable rows: ${kind.name}`, () => {
     let database: StoreDatabase;
     let store: Store;

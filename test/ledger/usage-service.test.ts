@@ -9,8 +9,7 @@ import { type NewAttempt, toAttemptRows } from '../../lib/money/attempt.ts';
 import type { ServiceQuery } from '../../lib/store/ports/usage.ts';
 import { NO_SERVICE, parseRouteName } from '../../lib/store/service-sums.ts';
 import type { Store } from '../../lib/store/store.ts';
-import { longer } from '../../testkit/long.ts';
-import { SQLITE, STORES } from '../../testkit/stores.ts';
+import { STORES } from '../../testkit/stores.ts';
 import {
   AT,
   applied,
@@ -32,7 +31,7 @@ const FAILED = newAttempt({
 const RUNNING = newAttempt({ ending: 'running', certainty: 'possible', firstMs: null });
 const ANSWERED = newAttempt();
 
-for (const kind of longer([SQLITE], STORES)) {
+for (const kind of STORES) {
   describe(`the sums of all wallets: ${kind.name}`, () => {
     const context: StoreContext = useStore(kind);
     /** Each test has a day of its own. */
