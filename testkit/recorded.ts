@@ -26,7 +26,7 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
     'DATE',
   ],
   [
-    /\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? )?(?:\d{1,2} )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*(?: \d{4})?\b/g,
+    /\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? )?(?:\d{1,2} )?(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May(?! be)|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\b(?: \d{4})?/g,
     'DATE',
   ],
   [/\b\d\d:\d\d(?::\d\d)?\b/g, 'TIME'],
@@ -36,9 +36,9 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   // Alerts are sent in the background: a table of them is there or not.
   [/^<td>DATE, TIME<\/td><td>[^<]*<\/td><td>(?:email|почта|webhook|вебхук)<\/td><td>[^<]*<\/td>$/gm, 'ALERT'],
   [/\n<h2>(?:Latest alerts|Последние оповещения)\n(?:.*\n){3}ALERT(?:\nALERT)*/g, ''],
-  [/(DURATION<\/td>)<td>(?:[\d,. ]+ (?:tokens\/s|токен(?:а|ов)?\/с))?<\/td>/g, '$1<td>SPEED</td>'],
+  [/(DURATION<\/td>)<td>(?:[\d,. ]+ (?:tokens\/s|ток\.\/с))?<\/td>/g, '$1<td>SPEED</td>'],
   // Of an answer that came within a millisecond there is none.
-  [/\n(?:Speed|Скорость)\n[\d,. \u00a0]+ (?:tokens\/s|токен(?:а|ов)?\/с)/g, ''],
+  [/\n(?:Speed|Скорость)\n[\d,. \u00a0]+ (?:tokens\/s|ток\.\/с)/g, ''],
 ];
 
 /** With marks for ids, times, durations and secrets. */

@@ -1,4 +1,5 @@
 // What an alert says, in the recipient's language.
+import { writeAmount } from '../money/written-amount.ts';
 import type { User } from '../store/ports/users.ts';
 import type { AlertEvent } from './delivery.ts';
 import { FAILURE_WORDS, type FailureKind } from './failure-words.ts';
@@ -24,13 +25,18 @@ interface Words {
   readonly operator: string;
 }
 
-/** Amounts come with a decimal point, which is a comma in Russian. */
-function comma(amount = ''): string {
-  return amount.replace('.', ',');
-}
+const comma = (number = '') => writeAmount(number, 'ru');
+const rub = (amount?: string) => `${comma(amount)}\u00a0₽`;
+const inRub = (amount = '') => `${writeAmount(amount, 'en')} RUB`;
 
-function rub(amount?: string): string {
-  return `${comma(amount)}\u00a0₽`;
+const SPAN_WORDS = { en: [' minutes', ' hours'], ru: ['\u00a0мин', '\u00a0ч'] } as const;
+const LONG_MINUTES = 120;
+
+/** Minutes, or whole hours once there are many. */
+function writeSpan(language: User['language'], minutes = ''): string {
+  const [inMinutes, inHours] = SPAN_WORDS[language];
+  const count = Number(minutes);
+  return count < LONG_MINUTES ? `${count}${inMinutes}` : `${Math.floor(count / 60)}${inHours}`;
 }
 
 function nameFailure(language: User['language'], kind = ''): string {
@@ -40,10 +46,10 @@ function nameFailure(language: User['language'], kind = ''): string {
 const WORDS: Readonly<Record<User['language'], Words>> = {
   en: {
     subjects: {
-      'balance.below': ({ threshold }) => `The balance is below ${threshold} RUB`,
+      'balance.below': ({ threshold }) => `The balance is below ${inRub(threshold)}`,
       'budget.used': ({ name, percent }) => `The key “${name}” has used ${percent}% of its budget`,
-      'topup.succeeded': ({ amount }) => `Your card was charged ${amount} RUB`,
-      'topup.declined': ({ amount }) => `A charge of ${amount} RUB was declined`,
+      'topup.succeeded': ({ amount }) => `Your card was charged ${inRub(amount)}`,
+      'topup.declined': ({ amount }) => `A charge of ${inRub(amount)} was declined`,
       'topup.paused': () => 'Automatic top-up is paused',
       'card.saved': ({ card }) => `A card was saved: ${card}`,
       'card.removed': ({ card }) => `A card was removed: ${card}`,
@@ -58,17 +64,17 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
     },
     texts: {
       'balance.below': (name, { threshold, balance }) =>
-        `The balance of the account “${name}” is ${balance} RUB. You asked to be alerted when it is below ${threshold} RUB.`,
+        `The balance of the account “${name}” is ${inRub(balance)}. You asked to be alerted when it is below ${inRub(threshold)}.`,
       'budget.used': (name, { name: key, spent, budget }) =>
-        `The key “${key}” of the account “${name}” has used ${spent} of ${budget} RUB.`,
+        `The key “${key}” of the account “${name}” has used ${inRub(spent)} of ${inRub(budget)}.`,
       'topup.succeeded': (name, { amount, payment }) =>
-        `The wallet of the account “${name}” was topped up with ${amount} RUB from your saved card (payment ${payment}).`,
+        `The wallet of the account “${name}” was topped up with ${inRub(amount)} from your saved card (payment ${payment}).`,
       'topup.declined': (name, { amount, payment }) =>
-        `The bank declined an automatic top-up of ${amount} RUB for the account “${name}” (payment ${payment}). It will be tried again later.`,
+        `The bank declined an automatic top-up of ${inRub(amount)} for the account “${name}” (payment ${payment}). It will be tried again later.`,
       'topup.paused': (name, { amount, payment }) =>
         payment === undefined
-          ? `The automatic top-up of the account “${name}” (${amount} RUB) is paused; the wallet page says why. Your card will not be charged until you top up once, choose another card, or save the automatic top-up again.`
-          : `The bank declined an automatic top-up of ${amount} RUB for the account “${name}” (payment ${payment}). Your card will not be charged again until you top up once or choose another card.`,
+          ? `The automatic top-up of the account “${name}” (${inRub(amount)}) is paused; the wallet page says why. Your card will not be charged until you top up once, choose another card, or save the automatic top-up again.`
+          : `The bank declined an automatic top-up of ${inRub(amount)} for the account “${name}” (payment ${payment}). Your card will not be charged again until you top up once or choose another card.`,
       'card.saved': (name, { card }) =>
         `The card ${card} was saved for the account “${name}”. If no owner of the account did this, tell the operator of this service.`,
       'card.removed': (name, { card }) =>
@@ -80,9 +86,9 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
       'upstream.no_money': (_, { upstream, keys, refused }) =>
         `The upstream “${upstream}” says that our account there is out of money or quota (keys: ${refused} of ${keys}). Its models use their other routes, if they have any; otherwise calls fail. Pay the bill or raise the limit at the vendor.`,
       'upstream.failing': (_, { upstream, models, minutes, kind }) =>
-        `Requests to the upstream “${upstream}” have failed for ${minutes} minutes: ${nameFailure('en', kind)}. Models: ${models}. They use their other routes, if they have any; otherwise calls fail. Check the vendor’s status page. The failing routes are tried again automatically.`,
+        `Requests to the upstream “${upstream}” have failed for ${writeSpan('en', minutes)}: ${nameFailure('en', kind)}. Models: ${models}. They use their other routes, if they have any; otherwise calls fail. Check the vendor’s status page. The failing routes are tried again automatically.`,
       'ledger.wrong': (_, { problems, drift }) =>
-        `An audit of the ledger found problems: ${problems}; drift: ${drift} RUB. See “When ledger verify fails” in docs/operations/incidents.md.`,
+        `An audit of the ledger found problems: ${problems}; drift: ${inRub(drift)}. See “When ledger verify fails” in docs/operations/incidents.md.`,
       'disk.low': (_, { folder, host, free }) =>
         `${free} GB are left on the disk of ${folder} on ${host}. Once the store cannot write, no calls are accepted. Make room: archive old calls, move backups away.`,
       'payments.review': (_, { count, newest }) =>
@@ -110,7 +116,7 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
       'upstream.no_money': ({ upstream }) => `У провайдера «${upstream}» закончились деньги или квота`,
       'upstream.failing': ({ upstream }) => `Сбои у провайдера «${upstream}»`,
       'ledger.wrong': () => 'Операции не сходятся',
-      'disk.low': ({ free }) => `На диске мало места: ${comma(free)} ГБ`,
+      'disk.low': ({ free }) => `На диске мало места: ${comma(free)}\u00a0ГБ`,
       'payments.review': ({ count }) => `Платежи на проверке: ${count}`,
       test: () => 'Тестовое оповещение',
     },
@@ -118,7 +124,7 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
       'balance.below': (name, { threshold, balance }) =>
         `Баланс аккаунта «${name}» — ${rub(balance)}. Вы просили сообщить, когда он станет ниже ${rub(threshold)}.`,
       'budget.used': (name, { name: key, spent, budget }) =>
-        `Ключ «${key}» аккаунта «${name}» израсходовал ${comma(spent)} из ${rub(budget)}.`,
+        `Ключ «${key}» аккаунта «${name}» израсходовал ${rub(spent)} из ${rub(budget)}.`,
       'topup.succeeded': (name, { amount, payment }) =>
         `Кошелёк аккаунта «${name}» пополнен на ${rub(amount)} с сохранённой карты (платёж ${payment}).`,
       'topup.declined': (name, { amount, payment }) =>
@@ -138,11 +144,11 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
       'upstream.no_money': (_, { upstream, keys, refused }) =>
         `Провайдер «${upstream}» сообщает, что на нашем счёте у него закончились деньги или квота (ключей: ${refused} из ${keys}). Его модели работают через другие маршруты, если они есть; иначе запросы завершаются ошибкой. Пополните счёт или поднимите лимит у провайдера.`,
       'upstream.failing': (_, { upstream, models, minutes, kind }) =>
-        `Запросы к провайдеру «${upstream}» завершаются ошибкой уже ${minutes} мин: ${nameFailure('ru', kind)}. Модели: ${models}. Они работают через другие маршруты, если они есть; иначе запросы завершаются ошибкой. Проверьте страницу состояния провайдера. Маршруты проверяются снова автоматически.`,
+        `Запросы к провайдеру «${upstream}» завершаются ошибкой уже ${writeSpan('ru', minutes)}: ${nameFailure('ru', kind)}. Модели: ${models}. Они работают через другие маршруты, если они есть; иначе запросы завершаются ошибкой. Проверьте страницу состояния провайдера. Маршруты проверяются снова автоматически.`,
       'ledger.wrong': (_, { problems, drift }) =>
         `При сверке операций найдены расхождения: ${problems}, на сумму ${rub(drift)}. Что делать, сказано в разделе «When ledger verify fails» файла docs/operations/incidents.md.`,
       'disk.low': (_, { folder, host, free }) =>
-        `На диске с папкой ${folder} (${host}) осталось ${comma(free)} ГБ. Если запись станет невозможна, запросы перестанут приниматься. Освободите место: отправьте старые запросы в архив, перенесите резервные копии.`,
+        `На диске с папкой ${folder} (${host}) осталось ${comma(free)}\u00a0ГБ. Если запись станет невозможна, запросы перестанут приниматься. Освободите место: отправьте старые запросы в архив, перенесите резервные копии.`,
       'payments.review': (_, { count, newest }) =>
         `Ждут вашего решения платежи: ${count}. Оплата не совпала с заказом. Самый новый — ${newest}.`,
       test: (name) =>

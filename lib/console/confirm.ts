@@ -23,7 +23,7 @@ const WORDS = defineWords({
     presentHint: 'Шесть цифр или код восстановления.',
     wrong: 'Текущий пароль неверен.',
     badCode: 'Код неверен или уже использован.',
-    wait: (seconds: number) => `Слишком много попыток. Повторите через ${seconds} с.`,
+    wait: (seconds: number) => `Слишком много попыток. Повторите через ${seconds}\u00a0с.`,
   },
 });
 

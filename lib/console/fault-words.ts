@@ -1,5 +1,6 @@
 // Translations of the faults' messages; the English ones are in the fault table.
 import type { Fault, FaultCode, FaultDetail } from '../base/faults.ts';
+import { writeAmount } from '../money/written-amount.ts';
 import { defineWords, type Language } from './language.ts';
 
 export function faultWords(reason: Fault, language: Language): string {
@@ -11,13 +12,12 @@ export function faultWords(reason: Fault, language: Language): string {
     return own === undefined ? message : own + (detail.refunded ? ' Charge refunded.' : '');
   }
   const { words, refunded } = OTHERS[language];
-  return words[code](withDecimalCommas(detail)) + (detail.refunded ? refunded : '');
+  return words[code](withRussianAmounts(detail)) + (detail.refunded ? refunded : '');
 }
 
-/** Amounts come with a decimal point. */
-function withDecimalCommas(detail: FaultDetail): FaultDetail {
+function withRussianAmounts(detail: FaultDetail): FaultDetail {
   const entries = Object.entries(detail).map(([name, value]) => {
-    return [name, typeof value === 'string' && name.endsWith('Rub') ? value.replace('.', ',') : value];
+    return [name, typeof value === 'string' && name.endsWith('Rub') ? writeAmount(value, 'ru') : value];
   });
   return Object.fromEntries(entries);
 }
@@ -106,14 +106,14 @@ const RUSSIAN: FaultWords = {
   stale_form: () => 'Форма устарела. Откройте страницу заново.',
   foreign_form: () => 'Форма отправлена с другого сайта.',
   code_needed: () => 'Нужен новый код из приложения. Вернитесь и введите его.',
-  try_later: ({ retryAfterS }) => `Слишком много попыток. Повторите через ${retryAfterS} с.`,
+  try_later: ({ retryAfterS }) => `Слишком много попыток. Повторите через ${retryAfterS}\u00a0с.`,
   not_found: () => 'Страница не найдена.',
   no_such_model: ({ model }) => `Модель ${model} не найдена.`,
   unknown_video: () => 'У этого аккаунта нет такого видео.',
   no_such_object: ({ hint }) => `Не найдено: ${hint}.`,
   method_not_allowed: () => 'Эта страница не поддерживает такой запрос.',
   idempotency_running: ({ retryAfterS }) =>
-    `Запрос с этим ключом идемпотентности ещё выполняется. Повторите через ${retryAfterS} с.`,
+    `Запрос с этим ключом идемпотентности ещё выполняется. Повторите через ${retryAfterS}\u00a0с.`,
   idempotency_done: ({ charge }) =>
     `Запрос с этим ключом идемпотентности уже оплачен (${charge}), но его ответ не сохранён.`,
   idempotency_lost: () =>
@@ -127,7 +127,7 @@ const RUSSIAN: FaultWords = {
   range_not_satisfiable: () => 'В файле нет запрошенной части.',
   headers_too_large: () => 'Заголовки запроса слишком велики.',
   bad_http: () => 'Это не HTTP-запрос.',
-  rate_limited: ({ retryAfterS }) => `Слишком много запросов с этим ключом. Повторите через ${retryAfterS} с.`,
+  rate_limited: ({ retryAfterS }) => `Слишком много запросов с этим ключом. Повторите через ${retryAfterS}\u00a0с.`,
   internal: () => 'Ошибка на нашей стороне.',
   store_unavailable: ({ unconfirmed }) =>
     unconfirmed ? 'Сервис временно недоступен. Резерв вернётся автоматически.' : unavailable(),
@@ -135,10 +135,10 @@ const RUSSIAN: FaultWords = {
   result_not_kept: () => 'Не удалось сохранить результат.',
   no_room: unavailable,
   no_room_for_answer: () => 'Сейчас доставляется слишком много больших ответов. Повторите позже.',
-  busy: ({ retryAfterS }) => `Слишком много одновременных входов. Повторите через ${retryAfterS} с.`,
+  busy: ({ retryAfterS }) => `Слишком много одновременных входов. Повторите через ${retryAfterS}\u00a0с.`,
   images_unavailable: () => 'Генерация картинок временно недоступна. Деньги не списаны.',
   video_unavailable: () => 'Генерация видео временно недоступна. Деньги не списаны.',
-  still_counting: ({ retryAfterS }) => `Данные ещё подсчитываются. Повторите через ${retryAfterS} с.`,
+  still_counting: ({ retryAfterS }) => `Данные ещё подсчитываются. Повторите через ${retryAfterS}\u00a0с.`,
   shutting_down: () => 'Сервис перезапускается.',
   upstream_failed: () => 'Модель не ответила: сбой у провайдера.',
   upstream_refused: () => 'Провайдер модели отклонил этот запрос.',

@@ -155,7 +155,8 @@ function createFormat(language: Language, timeZone: string): Format {
 
 /** A day by itself, such as `2026-11-26`, whatever its zone. */
 export function formatPageDate(language: Language, day: string): string {
-  return new Intl.DateTimeFormat(LOCALES[language], { timeZone: 'UTC', dateStyle: 'medium' }).format(Date.parse(day));
+  const format = new Intl.DateTimeFormat(LOCALES[language], { timeZone: 'UTC', dateStyle: 'medium' });
+  return keepTogether(format.format(Date.parse(day)));
 }
 
 const AGO_UNITS = [
@@ -165,7 +166,7 @@ const AGO_UNITS = [
 ] as const;
 
 /** Allows a line break only between date and time. */
-function keepTogether(text: string): string {
+export function keepTogether(text: string): string {
   return text.replaceAll(/(?<!,) /g, '\u00a0');
 }
 

@@ -78,7 +78,7 @@ const WORDS = defineWords({
       'management-keys': 'Ключи управления',
       alerts: 'Оповещения',
       audit: 'Журнал действий',
-      checks: 'Проверка',
+      checks: 'Проверка настроек',
       back: 'Мой аккаунт',
     },
   },

@@ -9,7 +9,7 @@ import type { UserVisit } from './visit.ts';
 const WORDS = defineWords({
   en: {
     bar: (name: string, who: string, since: string) =>
-      `The upstream ${name} is paused by ${who} since ${since}. Calls go to other upstreams; models without another one are unavailable.`,
+      `The upstream ${name} has been paused since ${since} (by ${who}). Calls go to other upstreams; models without another one are unavailable.`,
     running: 'on',
     paused: 'paused',
     pause: 'Pause',

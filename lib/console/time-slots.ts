@@ -1,7 +1,7 @@
 // The hours or days of a chart: each has its place, whether anything happened in it or not.
 import { HOUR_MS } from '../base/durations.ts';
 import { addDays, findDayStartHour, findHourDay } from '../money/days.ts';
-import { type Language, LOCALES } from './language.ts';
+import { keepTogether, type Language, LOCALES } from './language.ts';
 
 export interface TimeSlot {
   /** Whole hours, ms since the epoch; `to` is exclusive. */
@@ -86,19 +86,20 @@ export function nameSlots(kind: SlotUnit, language: Language, zone: string): Slo
   };
   if (kind === 'month') {
     const month = format({ month: 'short', year: 'numeric' });
-    return { name: month, tick: month };
+    return { name: (slot) => keepTogether(month(slot)), tick: month };
   }
   const date = format({ day: 'numeric', month: 'short' });
   if (kind === 'hour') {
     const hour = format({ hour: '2-digit', minute: '2-digit' });
     return {
-      name: (slot) => `${date(slot)}, ${hour(slot)}`,
+      name: (slot) => keepTogether(`${date(slot)}, ${hour(slot)}`),
       tick: (slot, at, count) => (at % Math.ceil(count / 8) === 0 ? hour(slot) : undefined),
     };
   }
+  const named = format({ weekday: 'short', day: 'numeric', month: 'short' });
   const isMonday = ({ day }: TimeSlot) => new Date(`${day}T00:00:00Z`).getUTCDay() === 1;
   return {
-    name: format({ weekday: 'short', day: 'numeric', month: 'short' }),
+    name: (slot) => keepTogether(named(slot)),
     tick: (slot, at, count) => {
       if (count <= 10 || at === 0 || at === count - 1) return date(slot);
       // A Monday beside an end would overlap its label.

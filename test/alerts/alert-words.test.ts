@@ -60,6 +60,17 @@ describe('the words of alerts', () => {
     expect(write('ru')).to.contain('на 500,00\u00a0₽ приостановлено, причина — на странице кошелька');
   });
 
+  it('count a long outage in hours, and write a balance below zero with a minus sign', () => {
+    const outage = makeEvent('upstream.failing', OPERATORS, { minutes: '1505' });
+    const debt = makeEvent('balance.below', 'acc_1', { threshold: '500.00', balance: '-12345.60' });
+    const write = (event: typeof outage, language: 'en' | 'ru') =>
+      buildAlertMail(event, { user: makeUser({ language }), ...to }).text;
+    expect(write(outage, 'en')).to.contain('have failed for 25 hours:');
+    expect(write(outage, 'ru')).to.contain('ошибкой уже 25\u00a0ч:');
+    expect(write(debt, 'en')).to.contain('is \u221212,345.60 RUB');
+    expect(write(debt, 'ru')).to.contain('\u221212\u00a0345,60\u00a0₽');
+  });
+
   it('are cut in a chat where its messages end, and stay well-formed', () => {
     const toWhom = { user: makeUser({ language: 'en' }), ...to };
     const writing = (lines: string) => makeEvent('price.below_cost', OPERATORS, { lines });

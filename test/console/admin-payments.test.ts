@@ -54,7 +54,7 @@ describe('payment pages of an operator', () => {
     const list = await operator.get('/admin/payments?phase=review');
     expect(list.text).to.contain(`/admin/payments/${id}`).and.to.contain(account.id);
     const page = await operator.get(`/admin/payments/${id}`);
-    expect(page.text).to.contain('sum: 999.99 instead of 1000').and.to.contain('under review');
+    expect(page.text).to.contain('sum: 999.99 instead of 1,000').and.to.contain('under review');
     expect((await change(id, { change: 'credit', amount: 'much', reason: 'x' })).status).to.equal(400);
     expect((await change(id, { change: 'credit', amount: '1000', reason: '' })).status).to.equal(400);
     const split = await change(id, { change: 'credit', amount: '999.995', reason: 'x' });

@@ -80,7 +80,7 @@ describe('pages about recordings', () => {
     it('take a price of it, refuse one below cost and one that is none', async () => {
       const written = { kind: 'written', input: '150', output: '900' };
       expect((await operator.get(path)).text).to.contain('Audio in the prompt (RUB per 1M tokens)');
-      expect((await operator.get(`${path}&lang=ru`)).text).to.contain('Аудио в запросе, ₽ за 1 млн токенов');
+      expect((await operator.get(`${path}&lang=ru`)).text).to.contain('Аудио в запросе, ₽ за 1\u00a0млн токенов');
       await operator.get(`${path}&lang=en`);
       const none = await go({ ...written, step: 'preview' });
       expect([none.status, plain(none.text)].join()).to.match(/^400.*150\.00 RUB is below the cost of 800\.00 RUB/s);

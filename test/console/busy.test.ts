@@ -46,7 +46,7 @@ describe('while too many passwords are being checked', () => {
     expect(reply.headers['content-type']).to.match(/^text\/html/);
     expect(reply.text)
       .to.contain('Too many people are signing in at the moment. Try again in 5 s.')
-      .and.to.contain('Слишком много одновременных входов. Повторите через 5 с.');
+      .and.to.contain('Слишком много одновременных входов. Повторите через 5\u00a0с.');
     for (const name of [`mail:${email}`, 'address:127.0.0.1']) {
       expect(await test.store.sessions.attempts(name), name).to.equal(undefined);
     }

@@ -112,7 +112,7 @@ describe('the slots of a chart', () => {
     const { tick, name } = nameSlots('day', 'ru', MOSCOW);
     const ticks = days.map((slot, at) => tick(slot, at, days.length)).filter((text) => text !== undefined);
     expect(ticks).to.deep.equal(['29 окт.', '2 нояб.', '9 нояб.', '16 нояб.', '23 нояб.', '27 нояб.']);
-    expect(name(days[0] as (typeof days)[0])).to.equal('чт, 29 окт.');
+    expect(name(days[0] as (typeof days)[0])).to.equal('чт, 29\u00a0окт.');
   });
 
   it('are hours with every third labelled', () => {
@@ -121,6 +121,6 @@ describe('the slots of a chart', () => {
     expect(hours[0]?.day).to.equal('2026-11-26');
     const { tick, name } = nameSlots('hour', 'en', MOSCOW);
     expect(hours.map((slot, at) => tick(slot, at, 24)).filter(Boolean)).to.have.length(8);
-    expect(name(hours[1] as (typeof hours)[0])).to.equal('26 Nov, 01:00');
+    expect(name(hours[1] as (typeof hours)[0])).to.equal('26\u00a0Nov, 01:00');
   });
 });

@@ -313,7 +313,7 @@ describe('the people of an account', function () {
       [PEOPLE, 'Пригласить'],
       [`${PEOPLE}/${bob.id}`, 'Передать аккаунт'],
       [`${PEOPLE}/${bob.id}/remove`, 'Доступ прекратится сразу.'],
-      ['/account/leave', 'Выйти из аккаунта'],
+      ['/account/leave', 'Покинуть аккаунт'],
     ] as const) {
       expect((await owner.get(`${path}?lang=ru`)).text, path).to.contain(text);
     }

@@ -220,7 +220,7 @@ describe('pages in rare states', function () {
     for (let times = 0; times < 20 && !last.startsWith('429'); times += 1) last = await said('en');
     expect([last, await said('ru')]).to.deep.equal([
       '429 Too many attempts. Try again in N s.',
-      '429 Слишком много попыток. Повторите через N с.',
+      '429 Слишком много попыток. Повторите через N\u00a0с.',
     ]);
   });
 });

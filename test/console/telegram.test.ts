@@ -67,7 +67,7 @@ describe('the pages of alerts with a Telegram bot', () => {
     await operator.submit(ADMIN, { change: 'test' });
     expect(textsTo(902)[1]?.text).to.contain('alerts to operators arrive here');
     await test.store.settings.set('last_audit', JSON.stringify({ at: 1, problems: 2, drift: '-1500000' }));
-    await until(() => textsTo(902).some(({ text }) => text.includes('found problems: 2; drift: -1.50 RUB')));
+    await until(() => textsTo(902).some(({ text }) => text.includes('found problems: 2; drift: \u22121.50 RUB')));
     expect((await operator.get(ADMIN)).text).to.contain('Ledger does not add up');
     const { key } = await test.account();
     const body = { model: 'model-a', messages: [{ role: 'user', content: 'Hi' }] };

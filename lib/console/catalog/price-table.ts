@@ -34,7 +34,7 @@ const WORDS = defineWords({
     off: 'не продаётся',
     request: (price: string) => `${price} за штуку`,
     second: (price: string, label: string) => `${price} за секунду${label}`,
-    tokens: (price: string) => `${price} за 1 млн токенов`,
+    tokens: (price: string) => `${price} за 1\u00a0млн токенов`,
   },
 });
 

@@ -1,4 +1,5 @@
 // Says in the page's language why a catalog does not load, as far as a form of a page usually leads there, and what it warns of.
+import { writeAmount } from '../../money/written-amount.ts';
 import { defineWords, type Language } from '../language.ts';
 
 const WORDS = defineWords({
@@ -38,18 +39,18 @@ const WORDS = defineWords({
       output: 'выход',
       audio: 'аудио',
       cacheRead: 'чтение из кэша',
-      cacheWrite: 'запись в кэш на 5 мин',
-      cacheWrite1h: 'запись в кэш на 1 ч',
+      cacheWrite: 'запись в кэш на 5\u00a0мин',
+      cacheWrite1h: 'запись в кэш на 1\u00a0ч',
     },
     above: (tokens: string) => ` для запросов длиннее ${tokens} токенов`,
     below: (what: string, price: string, cost: string) =>
-      `${what}: цена ${withComma(price)}\u00a0₽ ниже закупочной (${withComma(cost)}\u00a0₽). Поднимите её.`,
+      `${what}: цена ${inRussian(price)}\u00a0₽ ниже закупочной (${inRussian(cost)}\u00a0₽). Поднимите её.`,
     belowOnList: (list: string, what: string, price: string, cost: string) =>
-      `${what}, в прайс-листе ${list}: цена ${withComma(price)}\u00a0₽ ниже закупочной (${withComma(cost)}\u00a0₽). Уменьшите скидку или поднимите цену модели.`,
+      `${what}, в прайс-листе ${list}: цена ${inRussian(price)}\u00a0₽ ниже закупочной (${inRussian(cost)}\u00a0₽). Уменьшите скидку или поднимите цену модели.`,
     kept: (what: string, price: string, cost: string) =>
-      `${what}: цена ${withComma(price)}\u00a0₽ осталась прежней, она ниже закупочной (${withComma(cost)}\u00a0₽). Поднимите её.`,
+      `${what}: цена ${inRussian(price)}\u00a0₽ осталась прежней, она ниже закупочной (${inRussian(cost)}\u00a0₽). Поднимите её.`,
     keptOnList: (list: string, what: string, price: string, cost: string) =>
-      `${what}, в прайс-листе ${list}: цена ${withComma(price)}\u00a0₽ осталась прежней, она ниже закупочной (${withComma(cost)}\u00a0₽). Уменьшите скидку или поднимите цену модели.`,
+      `${what}, в прайс-листе ${list}: цена ${inRussian(price)}\u00a0₽ осталась прежней, она ниже закупочной (${inRussian(cost)}\u00a0₽). Уменьшите скидку или поднимите цену модели.`,
     images: (model: string) =>
       ` Это закупочная цена модели ${model}, которая отвечает вместо неё на запросы с картинками. Это можно разрешить на странице модели, если модель добавлена на страницах, а не в файле.`,
     notReal: (payments: string, upstream: string) =>
@@ -64,7 +65,7 @@ const WORDS = defineWords({
   },
 });
 
-const withComma = (amount: string) => amount.replace('.', ',');
+const inRussian = (amount: string) => writeAmount(amount, 'ru');
 
 type Words = (typeof WORDS)[Language];
 

@@ -154,7 +154,7 @@ export const UPSTREAM_WORDS = defineWords({
     testReach: 'У этого провайдера нет текстовых моделей: проверяется только его адрес, это бесплатно.',
     testModel: 'Модель, как её называет провайдер',
     testButton: 'Проверить',
-    answered: (ms: string) => `Ответ получен за ${ms} мс`,
+    answered: (ms: string) => `Ответ получен за ${ms}\u00a0мс`,
     usage: (input: string, output: string) => `токенов: вход ${input}, выход ${output}`,
     noUsage: 'расход не сообщён',
     cost: (amount: string) => `стоимость ${amount}`,

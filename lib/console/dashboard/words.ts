@@ -3,7 +3,7 @@ import { defineWords } from '../language.ts';
 
 export const DASHBOARD_WORDS = defineWords({
   en: {
-    title: 'Operator',
+    title: 'Overview',
     ranges: 'Period',
     day: 'Last 24 hours',
     yesterday: 'Yesterday',
@@ -23,7 +23,7 @@ export const DASHBOARD_WORDS = defineWords({
     ofRevenue: (percent: string) => `${percent} of revenue`,
     unpriced: (count: string) =>
       `Attempts left out of the cost: ${count}. Their routes have no cost in the catalog, or the upstream reported no usage.`,
-    chart: (from: string, to: string) => `Revenue by model, ${from} – ${to}`,
+    chart: (from: string, to: string) => `Revenue by model: ${from} – ${to}`,
     costLine: 'Cost',
     others: 'other models',
     tableTitle: 'Figures of the chart',
@@ -62,7 +62,7 @@ export const DASHBOARD_WORDS = defineWords({
     service: 'Service status',
   },
   ru: {
-    title: 'Оператор',
+    title: 'Обзор',
     ranges: 'Период',
     day: 'Последние 24 часа',
     yesterday: 'Вчера',
@@ -82,7 +82,7 @@ export const DASHBOARD_WORDS = defineWords({
     ofRevenue: (percent: string) => `${percent} выручки`,
     unpriced: (count: string) =>
       `Не учтена себестоимость обращений: ${count}. У их маршрутов нет цены закупки в каталоге, или провайдер не сообщил расход.`,
-    chart: (from: string, to: string) => `Выручка по моделям, ${from} – ${to}`,
+    chart: (from: string, to: string) => `Выручка по моделям: ${from} – ${to}`,
     costLine: 'Себестоимость',
     others: 'прочие модели',
     tableTitle: 'Данные графика',
@@ -104,7 +104,7 @@ export const DASHBOARD_WORDS = defineWords({
     attemptShare: 'Доля',
     faults: 'Ошибки',
     first: 'Первый фрагмент, p50 / p95',
-    seconds: (one: string, other: string) => `${one} / ${other} с`,
+    seconds: (one: string, other: string) => `${one} / ${other}\u00a0с`,
     idle: 'Обращений не было.',
     lastFault: 'Последняя ошибка за сутки',
     state: 'Статус',

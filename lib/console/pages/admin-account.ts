@@ -29,7 +29,7 @@ import { sendLink } from './link-request.ts';
 
 const WORDS = defineWords({
   en: {
-    id: 'Account',
+    id: 'Account ID',
     status: 'Status',
     active: 'active',
     suspended: 'suspended',
@@ -84,7 +84,7 @@ const WORDS = defineWords({
     refused: (status: string) => `The ledger refused this: ${status}.`,
   },
   ru: {
-    id: 'Аккаунт',
+    id: 'ID аккаунта',
     status: 'Статус',
     active: 'активен',
     suspended: 'приостановлен',

@@ -20,7 +20,7 @@ const WORDS = defineWords({
     none: 'No entries yet.',
     older: 'Older entries',
     // Stored as the user of actions on the command line.
-    others: { 'command line': 'command line' },
+    others: { 'command line': 'command line', '-': '—' },
   },
   ru: {
     title: 'Журнал действий',
@@ -32,7 +32,7 @@ const WORDS = defineWords({
     address: 'IP-адрес',
     none: 'Записей пока нет.',
     older: 'Более ранние записи',
-    others: { 'command line': 'командная строка' },
+    others: { 'command line': 'командная строка', '-': '—' },
   },
 });
 

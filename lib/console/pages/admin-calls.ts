@@ -59,7 +59,7 @@ const WORDS = defineWords({
       'Списано',
       'Себестоимость',
     ],
-    seconds: (count: string) => `${count} с`,
+    seconds: (count: string) => `${count}\u00a0с`,
     none: 'Таких обращений нет.',
     older: 'Более ранние обращения',
     unknown: 'неизвестно',

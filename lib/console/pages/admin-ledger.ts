@@ -24,7 +24,7 @@ const WORDS = defineWords({
     none: 'No charge has this ID. Requests refused before they start (400, 401, 402, 403, 429) are not listed.',
     verify: 'Verify the ledger',
     verifyText: 'Checks every entry of every wallet. On a large store this takes minutes.',
-    ok: (entries: string, wallets: string) => `Everything adds up: ${entries} entries, ${wallets} wallets.`,
+    ok: (entries: string, wallets: string) => `Everything adds up. Entries: ${entries}; wallets: ${wallets}.`,
     bad: (count: string, drift: string) => `Problems: ${count}; drift: ${drift}.`,
     wallet: 'Account',
     problem: 'Problem',

@@ -20,6 +20,7 @@ const WORDS = defineWords({
     open: 'unfinished',
     refunding: 'refund not made yet',
     account: 'Account',
+    accountId: 'Account ID',
     show: 'Apply',
     filter: 'Filter',
     time: 'Created',
@@ -51,6 +52,7 @@ const WORDS = defineWords({
     open: 'не завершены',
     refunding: 'возврат не завершён',
     account: 'Аккаунт',
+    accountId: 'ID аккаунта',
     show: 'Показать',
     filter: 'Фильтр',
     time: 'Создан',
@@ -207,7 +209,7 @@ function filterForm({ language }: UserVisit, { phase, account }: { phase: string
   ];
   return html`<form method="get" action="/admin/payments" class="filter" aria-label="${words.filter}">
 ${select({ name: 'phase', label: words.phase, all: words.all, chosen: phase }, options)}
-${field({ name: 'account', label: words.account, value: account, optional: true })}
+${field({ name: 'account', label: words.accountId, value: account, optional: true })}
 <p><button>${words.show}</button></p>
 </form>`;
 }

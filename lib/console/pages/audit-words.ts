@@ -132,7 +132,7 @@ const WORDS = defineWords({
     'member.change': 'смена роли или лимита участника',
     'member.hand_over': 'передача аккаунта',
     'member.invite': 'приглашение в аккаунт',
-    'member.leave': 'выход из аккаунта',
+    'member.leave': 'уход из аккаунта',
     'member.remove': 'удаление из аккаунта',
     'member.withdraw': 'отзыв приглашения',
     'notice.retry': 'повторная обработка вебхука',

@@ -116,7 +116,7 @@ const WORDS = defineWords({
     dearer: (amount: string) => `С кэшем вышло на ${amount} дороже, чем по цене входных токенов`,
     moved: (count: string) =>
       `Токены, записанные в кэш заново, но посчитанные как прочитанные: ${count}. Разговор перенёс сам сервис`,
-    perMillion: 'за 1 млн токенов',
+    perMillion: 'за 1\u00a0млн токенов',
     images: 'Картинки',
     seconds: 'Секунды',
     calls: 'Запросы',

@@ -44,9 +44,9 @@ const WORDS = defineWords({
     model: 'Модель',
     key: 'Ключ',
     tokens: 'Токены',
-    tokenCount: (count: string) => `${count} ток.`,
+    tokenCount: (count: string) => `${count}\u00a0ток.`,
     duration: 'Длительность',
-    seconds: (count: string) => `${count} с`,
+    seconds: (count: string) => `${count}\u00a0с`,
     state: 'Статус',
     charged: 'Списано',
     kinds: {

@@ -14,7 +14,7 @@ const WORDS = defineWords<Readonly<Record<Entry['kind'], string>>>({
     refund: 'refund',
     pay: 'payment',
     payback: 'payment refunded',
-    dispute: 'payment reclaimed by the bank',
+    dispute: 'payment taken back by the bank',
     suspend: 'account suspended',
     resume: 'suspension of the account lifted',
     grant: 'bonus',

@@ -18,7 +18,7 @@ const WORDS = defineWords({
       owner:
         'You are invited to become an owner of this account: you will see its calls and wallet, and manage its keys.',
       member:
-        'You are invited to become a member of this account: you will issue keys of your own and see your own calls.',
+        'You are invited to become a member of this account: you will create keys of your own and see your own calls.',
       accountant:
         'You are invited to become an accountant of this account: you will see its wallet, receipts and usage totals, and make payments.',
     },

@@ -22,7 +22,7 @@ const WORDS = defineWords({
     email: 'Email',
     button: 'Send a link',
     sent: 'If this address can be used, an email with a link is on its way.',
-    known: 'If you have signed in here with this address before, no email comes: sign in, or',
+    known: 'If you already have access with this address, no email is sent: sign in, or',
     forgot: 'set a new password',
     badEmail: 'Enter a valid email address.',
     signIn: 'Back to sign-in',
@@ -42,7 +42,7 @@ const WORDS = defineWords({
     badEmail: 'Введите корректный адрес почты.',
     signIn: 'Вернуться ко входу',
     wait: (seconds: number) =>
-      `Запрошено слишком много писем. Ссылки из них ещё действуют; новую можно запросить через ${seconds} с.`,
+      `Запрошено слишком много писем. Ссылки из них ещё действуют; новую можно запросить через ${seconds}\u00a0с.`,
   },
 });
 

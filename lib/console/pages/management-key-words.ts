@@ -9,7 +9,7 @@ export const WORDS = defineWords({
     about:
       'With these keys, programs do what the command line does: see docs/management-api.md. A key may do only what its scopes allow.',
     aboutOwn:
-      'A program with such a key issues, limits and revokes API keys of this account and reads its usage, calls and wallet, ' +
+      'A program with such a key creates, limits and revokes API keys of this account and reads its usage, calls and wallet, ' +
       'under /api/v1/account. It cannot be used to call models.',
     name: 'Name',
     nameHint: 'The audit log shows this name.',
@@ -62,7 +62,7 @@ export const WORDS = defineWords({
     created: 'Создан',
     expires: 'Срок',
     expiresHint: 'С начала этого дня ключ перестанет работать навсегда. Оставьте пустым для бессрочного ключа.',
-    never: 'бессрочно',
+    never: 'бессрочный',
     used: 'Последний запрос',
     unused: 'не было',
     state: 'Статус',

@@ -52,8 +52,8 @@ const WORDS = defineWords({
     model: 'Модель',
     type: 'Тип',
     provider: 'Разработчик',
-    input: 'Вход / 1 млн',
-    output: 'Выход / 1 млн',
+    input: 'Вход / 1\u00a0млн',
+    output: 'Выход / 1\u00a0млн',
     price: 'Другие цены',
     types: { text: 'текст', embedding: 'эмбеддинги', image: 'картинка', video: 'видео' },
     least: (minimum: string) =>

@@ -26,7 +26,7 @@ const WORDS = defineWords({
     most: (model: string, key: string) => `Highest cost: model ${model}, key ${key}.`,
     why: 'See the usage',
     models: (days: number) => `Models that cost most in ${days} days`,
-    keys: 'Keys',
+    keys: (days: number) => `Keys that cost most in ${days} days`,
     model: 'Model',
     key: 'Key',
     charged: 'Charged',
@@ -41,7 +41,7 @@ const WORDS = defineWords({
     most: (model: string, key: string) => `Основные расходы: модель ${model}, ключ ${key}.`,
     why: 'Посмотреть',
     models: (days: number) => `Модели с наибольшими расходами за ${days} дней`,
-    keys: 'Ключи',
+    keys: (days: number) => `Ключи с наибольшими расходами за ${days} дней`,
     model: 'Модель',
     key: 'Ключ',
     charged: 'Списано',
@@ -230,10 +230,12 @@ async function keyTable(visit: OwnerVisit, { sums }: RecentUsage, { keys, first,
   const rows = found.map(([key, all]) => {
     const query = new URLSearchParams({ from: first, to: last, key: key.id, by: 'model' });
     const [budget] = limitCells(visit, key, budgets.get(getBudgetKeyId(key)));
-    return [html`<a href="${linkTo(visit, `/account/usage?${query}`)}">${keyName(key)}</a>`, format.rub(all), budget];
+    const name = html`${key.name} <span class="whole">(…${key.last4})</span>`;
+    return [html`<a href="${linkTo(visit, `/account/usage?${query}`)}">${name}</a>`, format.rub(all), budget];
   });
-  return html`<h2>${words.keys}</h2>
-${table(words.keys, [{ title: words.key }, { title: words.charged, number: true }, { title: words.budget }], rows)}`;
+  const title = words.keys(OVERVIEW_DAYS);
+  return html`<h2>${title}</h2>
+${table(title, [{ title: words.key }, { title: words.charged, number: true }, { title: words.budget }], rows)}`;
 }
 
 /**

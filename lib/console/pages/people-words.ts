@@ -33,7 +33,7 @@ export const WORDS = defineWords({
     revoke: 'Withdraw',
     done: {
       saved: 'Saved.',
-      removed: 'Removed.',
+      removed: 'The person was removed from the account.',
       revoked: 'The invitation was withdrawn.',
     },
     badEmail: 'Enter a valid email address.',
@@ -48,16 +48,16 @@ export const WORDS = defineWords({
     removeKeys: (keys: string) => `Their access ends at once, and their keys (${keys}) are revoked for good.`,
     removeOther: 'Their access ends at once.',
     removeOwner:
-      'Their access ends at once, and the management keys they created are revoked. API keys that an owner has issued belong to the account and stay.',
+      'Their access ends at once, and the management keys they created are revoked. API keys that an owner has created belong to the account and stay.',
     handOver: 'Hand over the account',
     handOverTitle: (email: string) => `Hand over to ${email}`,
     handOverText: (email: string) =>
-      `${email} becomes an owner, and you become a member without a cap: you will see only your own keys and calls, and your management keys are revoked. API keys that you have issued become your own as a member: they are revoked if you leave.`,
+      `${email} becomes an owner, and you become a member without a cap: you will see only your own keys and calls, and your management keys are revoked. API keys that you have created become your own as a member: they are revoked if you leave.`,
     leave: 'Leave the account',
     leaveKeys: (keys: string) => `You lose access at once, and your keys (${keys}) are revoked for good.`,
     leaveOther: 'You lose access at once.',
     leaveOwner:
-      'You lose access at once, and your management keys are revoked. API keys that you have issued as an owner belong to the account and stay.',
+      'You lose access at once, and your management keys are revoked. API keys that you have created as an owner belong to the account and stay.',
     cardStays: 'Automatic top-ups go on charging the saved card. If it is yours, remove it on the wallet page first.',
     leaveName: 'Name of the account',
     leaveHint: (name: string) => `To confirm, enter it: ${name}`,
@@ -118,8 +118,8 @@ export const WORDS = defineWords({
     handOver: 'Передать аккаунт',
     handOverTitle: (email: string) => `Передать аккаунт: ${email}`,
     handOverText: (email: string) =>
-      `${email} станет владельцем, а вы — участником без лимита: будете видеть только свои ключи и запросы, а ваши ключи управления будут отозваны. Созданные вами ключи API станут вашими личными: если вы выйдете из аккаунта, они будут отозваны.`,
-    leave: 'Выйти из аккаунта',
+      `${email} станет владельцем, а вы — участником без лимита: будете видеть только свои ключи и запросы, а ваши ключи управления будут отозваны. Созданные вами ключи API станут вашими личными: если вы покинете аккаунт, они будут отозваны.`,
+    leave: 'Покинуть аккаунт',
     leaveKeys: (keys: string) => `Доступ прекратится сразу, а ваши ключи (${keys}) будут отозваны навсегда.`,
     leaveOther: 'Доступ прекратится сразу.',
     leaveOwner:
@@ -129,7 +129,7 @@ export const WORDS = defineWords({
     leaveName: 'Название аккаунта',
     leaveHint: (name: string) => `Для подтверждения введите его: ${name}`,
     leaveWrong: 'Название не совпадает.',
-    left: 'Вы вышли из аккаунта.',
+    left: 'Вы покинули аккаунт.',
     back: 'Назад к участникам',
     backToSettings: 'Назад к настройкам',
   },

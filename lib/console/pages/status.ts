@@ -11,7 +11,7 @@ import type { Visit } from '../visit.ts';
 const WORDS = defineWords({
   en: {
     title: 'Status',
-    about: `The share of real requests that upstreams answered: in this hour and the last, in 24 hours and in ${STATUS_DAYS} days. Invalid requests, and those canceled by their sender, are not counted.`,
+    about: `The share of customers’ requests that providers answered: in this hour and the last, in 24 hours and in ${STATUS_DAYS} days. Invalid requests, and those canceled by their sender, are not counted.`,
     model: 'Model',
     hour: 'Last hour',
     day: '24 hours',
@@ -25,7 +25,7 @@ const WORDS = defineWords({
   },
   ru: {
     title: 'Статус',
-    about: `Доля настоящих запросов клиентов, на которые провайдеры ответили: за этот и прошлый час, за 24 часа и за ${STATUS_DAYS} дней. Неверно составленные запросы и запросы, отменённые отправителем, не учитываются.`,
+    about: `Доля запросов клиентов, на которые ответили провайдеры: за этот и прошлый час, за 24 часа и за ${STATUS_DAYS} дней. Неверно составленные запросы и запросы, отменённые отправителем, не учитываются.`,
     model: 'Модель',
     hour: 'Последний час',
     day: '24 часа',

@@ -20,7 +20,7 @@ const WORDS = defineWords({
   ru: {
     title: 'Счета',
     number: 'Счёт',
-    name: (number: string, date: string) => `№ ${number} от ${date}`,
+    name: (number: string, date: string) => `№\u00a0${number} от ${date}`,
     amount: 'Сумма',
     state: 'Статус',
     states: { open: 'ожидает оплаты', paid: 'оплачен', canceled: 'отменён', overdue: 'просрочен' },

@@ -196,7 +196,10 @@ function quoteRows(visit: OwnerVisit, { amount, model, price, tokenPrice, terms 
 export function samples({ language, services }: OwnerVisit, input: PlaygroundForm): Html {
   const words = WORDS[language];
   const hasTurns = (input.conversation?.turns.length ?? 0) > 0;
-  const texts = listSamples({ ...input, conversation: NO_CONVERSATION }, services.publicUrl()).map(
+  const texts = listSamples(
+    { ...input, conversation: NO_CONVERSATION },
+    { base: services.publicUrl(), key: words.samplesKey },
+  ).map(
     ({
       language: name,
       isResponses,

@@ -25,22 +25,25 @@ const TEMPLATES = new Map(
   TASKS.flatMap((task) => SAMPLE_LANGUAGES.map((language) => [`${task} ${language}`, read(task, language)])),
 );
 
-/** Placeholder for the key, whose text only its owner knows. */
-const SAMPLE_KEY = 'YOUR_KEY';
-
 interface Sample {
   readonly language: SampleLanguage;
   readonly isResponses: boolean;
   readonly program: string;
 }
 
-/** The call in every language; a text call in the chat format, then in the responses format. */
-export function listSamples(input: PlaygroundForm, base: string): readonly Sample[] {
+/**
+ * The call in every language; a text call in the chat format, then in the responses format. `key` is a placeholder:
+ * only its owner knows the key.
+ */
+export function listSamples(
+  input: PlaygroundForm,
+  { base, key }: { readonly base: string; readonly key: string },
+): readonly Sample[] {
   const files = Array.from({ length: input.imageCount }, (_, at) => `image-${at + 1}.png`);
   return KIND_TASKS[input.kind][files.length > 0 ? 'withImages' : 'plain'].flatMap((task) => {
     const isResponses = RESPONSES_TASKS.some((name) => name === task);
     const body = isResponses ? buildResponsesBody(input, files) : withImageFiles(input, files);
-    const values = { base, key: SAMPLE_KEY, ...sampleValues(input, body, files) };
+    const values = { base, key, ...sampleValues(input, body, files) };
     const fill = (template: string) =>
       template.replace(/\{\{(\w+)\}\}/g, (_, name: string) => values[name as keyof typeof values] ?? '');
     return SAMPLE_LANGUAGES.map((language) => {

@@ -45,7 +45,7 @@ const WORDS = defineWords<AutoWords>({
     card: 'Card',
     on: 'Turn on',
     save: 'Save',
-    off: 'Turn off',
+    off: 'Turn off automatic top-up',
     state: 'Status',
     states: {
       off: 'off',
@@ -87,7 +87,7 @@ const WORDS = defineWords<AutoWords>({
     card: 'Карта',
     on: 'Включить',
     save: 'Сохранить',
-    off: 'Отключить',
+    off: 'Отключить автопополнение',
     state: 'Статус',
     states: {
       off: 'отключено',

@@ -81,7 +81,7 @@ ${auto.enabled && endForm(visit)}`;
 function endForm(visit: OwnerVisit): Html {
   const words = autoWords(visit.language);
   const fields = html`<input type="hidden" name="change" value="auto_off">`;
-  const confirm = `${words.title}: ${words.off}?`;
+  const confirm = `${words.off}?`;
   const end = form(visit, { action: linkTo(visit, PATH), button: words.off, danger: true, confirm, fields });
   return foldAway(words.off, end);
 }

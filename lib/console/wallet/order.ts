@@ -73,7 +73,7 @@ const WORDS = defineWords({
     time: 'Время',
     paid: 'Внесено',
     change: 'Изменение баланса',
-    number: (seq: number, kind: string) => `Операция № ${seq}: ${kind}`,
+    number: (seq: number, kind: string) => `Операция №\u00a0${seq}: ${kind}`,
   },
 });
 

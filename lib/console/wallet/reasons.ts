@@ -1,10 +1,10 @@
 // Texts for the codes with which providers and our own steps say why a payment was declined or needs a review.
-import { DEFAULT_ZONE } from '../../money/key-limits.ts';
 import { NEVER_STARTED, NOT_ACCEPTED, PAID_LATE } from '../../money/payment.ts';
+import { writeAmount } from '../../money/written-amount.ts';
 import { GONE_BACK } from '../../payments/gone-back.ts';
 import { RESTORED } from '../../payments/restored.ts';
 import { AMOUNT_UNUSABLE, CARD_UNUSABLE, NO_OWNER, PROVIDER_OFF } from '../../payments/topup-rules.ts';
-import { defineWords, findWord, getFormat, type Language } from '../language.ts';
+import { defineWords, findWord, type Language } from '../language.ts';
 
 interface ReasonWords {
   readonly codes: Readonly<Record<string, string>>;
@@ -114,7 +114,7 @@ const WORDS = defineWords<ReasonWords>({
       false: 'нет',
       null: 'нет',
     },
-    sayInstead: (found, wanted) => `${found} вместо ${wanted}`,
+    sayInstead: (found, wanted) => `${found} (ожидалось: ${wanted})`,
     playMoney: (upstream) => `платёж тестовый, а модели провайдера ${upstream} стоят настоящих денег`,
   },
 });
@@ -140,7 +140,6 @@ function differenceText(language: Language, text: string): string {
   if (upstream !== undefined) return playMoney(upstream);
   const [, name = '', found = '', wanted = ''] = /^(\w+): (\S+) instead of (\S+)$/.exec(text) ?? [];
   if (name === '') return text;
-  const { decimalTyped } = getFormat(language, DEFAULT_ZONE);
-  const say = (value: string) => findWord(values, value) ?? (name === 'sum' ? decimalTyped(value) : value);
+  const say = (value: string) => findWord(values, value) ?? (name === 'sum' ? writeAmount(value, language) : value);
   return `${parts[name] ?? name}: ${sayInstead(say(found), say(wanted))}`;
 }

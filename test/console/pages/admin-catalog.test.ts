@@ -58,8 +58,8 @@ describe('the catalog page', () => {
       const { text } = await operator.get('/admin/catalog?lang=en');
       const rates = [...text.matchAll(/<td[^>]*>USD<\/td><td[^>]*>([^<]+)<\/td><td[^>]*>([^<]+)<\/td>/g)];
       expect(rates.map(([, rate, from]) => [rate, from])).to.deep.equal([
-        ['₽82.00', '1 Jan 2026'],
-        ['₽80.50', '1 Jan 2026'],
+        ['₽82.00', '1\u00a0Jan\u00a02026'],
+        ['₽80.50', '1\u00a0Jan\u00a02026'],
       ]);
     } finally {
       await test.stop();

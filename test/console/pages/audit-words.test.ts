@@ -44,9 +44,11 @@ describe('an action in the audit log', () => {
       'применений: 100, действует до: 1\u00a0янв.\u00a01970\u00a0г., 00:00:00, срок, дней: 30, можно тратить до первого платежа: нет',
     );
     const terms = '{"markup":"1,3","percent":"7.5","rub":"82.5","from":"2026-11-20"}';
-    expect(detailText(en, terms)).to.equal('markup: 1.3, discount, %: 7.5, amount: ₽82.50, from: 20 Nov 2026');
+    expect(detailText(en, terms)).to.equal(
+      'markup: 1.3, discount, %: 7.5, amount: ₽82.50, from: 20\u00a0Nov\u00a02026',
+    );
     expect(detailText(ru, terms)).to.match(
-      /^коэффициент: 1,3, скидка, %: 7,5, сумма: 82,50\s₽, действует с: 20 нояб\. 2026\sг\.$/,
+      /^коэффициент: 1,3, скидка, %: 7,5, сумма: 82,50\s₽, действует с: 20\sнояб\.\s2026\sг\.$/,
     );
     expect(detailText(ru, '{}')).to.equal('');
   });

@@ -14,10 +14,12 @@ describe('the reason of a payment', () => {
 
   it('says in Russian how a payment differs from its order', () => {
     const reason = 'sum: 999.99 instead of 1000.00; shop: a instead of b';
-    expect(reasonText('ru', reason)).to.equal('сумма: 999,99 вместо 1000,00; магазин: a вместо b');
+    expect(reasonText('ru', reason)).to.equal('сумма: 999,99 (ожидалось: 1\u00a0000,00); магазин: a (ожидалось: b)');
     const words = 'status: pending instead of succeeded; test: true instead of false';
-    expect(reasonText('ru', words)).to.equal('статус: ждёт оплаты вместо оплачен; тестовый платёж: да вместо нет');
-    expect(reasonText('en', reason)).to.equal(reason);
+    expect(reasonText('ru', words)).to.equal(
+      'статус: ждёт оплаты (ожидалось: оплачен); тестовый платёж: да (ожидалось: нет)',
+    );
+    expect(reasonText('en', reason)).to.equal('sum: 999.99 instead of 1,000.00; shop: a instead of b');
   });
 
   it('says in both languages that a payment of play money cannot be credited', () => {
