@@ -30,10 +30,19 @@ describe('the file of an archive of two wallets', () => {
   const twice = (at: number) => lines.toSpliced(at, 0, lines[at] as string);
   const stops = (what: RegExp, instead: string) =>
     lines.map((line) => (isOf('stop')(line) ? line.replace(what, instead) : line));
+  const moveEntry = (line: string) => {
+    const { call } = JSON.parse(line);
+    const [entry, ...others] = call.entries;
+    return JSON.stringify({ call: { ...call, entries: [{ ...entry, wallet: 'acc_other' }, ...others] } });
+  };
   const damages: Readonly<Record<string, readonly [says: RegExp, change: () => readonly string[]]>> = {
     'its first wallet does not end': [/the calls of \w+ do not end/, () => without(lines.findIndex(isOf('stop')))],
     'its last wallet does not end': [/the calls of \w+ do not end/, () => without(lines.findLastIndex(isOf('stop')))],
     'a wallet has no start': [/is not among those of/, () => without(lines.findIndex(isOf('start')))],
+    'an entry of a call is of another wallet': [
+      /an entry of the call \w+ is not of \w+/,
+      () => lines.map((line) => (isOf('call')(line) ? moveEntry(line) : line)),
+    ],
     'a call is there twice': [/is there twice/, () => twice(lines.findIndex(isOf('call')))],
     'a wallet ends twice': [/do not begin/, () => twice(lines.findIndex(isOf('stop')))],
     'a wallet has fewer calls than it says': [/calls of \w+ instead of 99\./, () => stops(/"calls":\d+/, '"calls":99')],

@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { OperatorError } from '../../lib/base/operator-error.ts';
 import { ARCHIVE_DAYS_MIN, archiveLedger } from '../../lib/ledger/archive.ts';
 import type { Archive } from '../../lib/store/ports/archives.ts';
+import type { JournalPage } from '../../lib/store/ports/journal.ts';
 import { type FaultyStore, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 import { rejection } from '../contract/store/context.ts';
 import { ago, DAY, expectClean, type Folder, history, makeFolder, NOW } from './archive-rig.ts';
@@ -82,6 +83,25 @@ describe('an archive of old calls', () => {
   it('leaves no file and no row in the store if there is nothing to archive', async () => {
     expect(await archive('calls.gz', 300)).to.equal(undefined);
     expect([await statesOf(), readdirSync(folder.path)]).to.deep.equal([[], []]);
+  });
+
+  it('takes nothing of a ledger that does not add up', async () => {
+    const changed = (change: (page: JournalPage) => JournalPage) =>
+      faulty.always('journal.walletPage', async (call) => change((await call()) as JournalPage));
+    const first = <Row>([row, ...others]: readonly Row[], more: Partial<Row>): Row[] => [
+      { ...(row as Row), ...more },
+      ...others,
+    ];
+    changed((page) => ({ ...page, entries: first(page.entries, { avail: 1n }) }));
+    const before = await faulty.real.journal.size();
+    expect(await refused(archive('calls.gz'))).to.match(
+      /^The ledger does not add up: wallet acc_\w+, .+\. See "ledger verify"\.$/,
+    );
+    changed((page) => ({ ...page, charges: first(page.charges, { state: 'refunded' }) }));
+    expect(await refused(archive('calls.gz'))).to.match(/^The ledger does not add up: wallet /);
+    faulty.always('journal.walletPage', undefined);
+    expect([await statesOf(), readdirSync(folder.path)]).to.deep.equal([[], []]);
+    expect(await faulty.real.journal.size()).to.deep.equal(before);
   });
 
   it('pauses after each removal as long as that took', async () => {

@@ -68,4 +68,16 @@ describe('the audit of grants', () => {
       );
     }
   });
+
+  it('reports entries whose part of a grant cannot be read, or is more than was left of it', () => {
+    const books = newBooks();
+    for (const op of [operation('topup', 'p', 1000), operation('grant', 'g', 30), operation('charge', 'c', 10)])
+      expect(run(books, op)).to.equal('done');
+    const wallet = books.wallets.get('w') as Wallet;
+    const last = books.journal.at(-1) as Entry;
+    books.journal.splice(-1, 1, { ...last, grants: 'x' });
+    expect(problemsOf(books, wallet).join()).to.contain('its grants x cannot be read');
+    books.journal.splice(-1, 1, { ...last, grants: '[["g","-30000001"]]' });
+    expect(problemsOf(books, wallet).join()).to.contain(`a ${last.kind} that leaves -1 of the grant g`);
+  });
 });
