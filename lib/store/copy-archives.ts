@@ -19,8 +19,9 @@ const ROWS_PER_WRITE = 250;
 export async function refuseUnfinishedArchive({ archives }: Pick<Store, 'archives'>): Promise<void> {
   const unfinished = (await archives.list()).find(({ state }) => state !== 'done');
   if (!unfinished) return;
+  const options = `--before ${new Date(unfinished.before).toISOString()} --to ${unfinished.file}`;
   throw new OperatorError(
-    `The source has an unfinished archive: run "tollgate ledger archive --to ${unfinished.file}" on it first.`,
+    `The source has an unfinished archive: run "tollgate ledger archive ${options}" on it first.`,
   );
 }
 

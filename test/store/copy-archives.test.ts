@@ -66,8 +66,8 @@ describe('copy of a store with archives', () => {
       last: AT,
     };
     await from.real.archives.begin({ ...archive, state: 'writing' });
-    const message =
-      'The source has an unfinished archive: run "tollgate ledger archive --to /backup/calls.gz" on it first.';
+    const command = `tollgate ledger archive --before ${new Date(AT).toISOString()} --to /backup/calls.gz`;
+    const message = `The source has an unfinished archive: run "${command}" on it first.`;
     expect(await refused()).to.equal(message);
     await from.real.archives.put(archive);
     expect(await refused()).to.equal(message);
