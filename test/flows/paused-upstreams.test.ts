@@ -91,7 +91,7 @@ for (const kind of longer([SQLITE], STORES)) {
       for (const path of [PATH, '/admin/upstreams', '/admin', '/admin/checks']) {
         const { text } = await operator.get(`${path}?lang=en`);
         expect(text, path).to.match(
-          /class="message error"[^>]*>The upstream first is paused by op@example\.com since /,
+          /class="message error"[^>]*>The upstream first has been paused since .+ \(by op@example\.com\)/,
         );
         const russian = (await operator.get(`${path}?lang=ru`)).text;
         expect(russian, path).to.match(/Провайдер first на паузе с .+ \(кто поставил: op@example\.com\)/);
@@ -141,7 +141,7 @@ for (const kind of longer([SQLITE], STORES)) {
       for (const word of ['pause', 'resume']) {
         await Promise.all([change(word), elsewhere.submit(second, { change: word })]);
         for (const path of [PATH, second]) {
-          const isPaused = (await operator.get(`${path}?lang=en`)).text.includes('is paused by');
+          const isPaused = (await operator.get(`${path}?lang=en`)).text.includes('has been paused since');
           expect(isPaused, `${word} ${path}`).to.equal(word === 'pause');
         }
       }
