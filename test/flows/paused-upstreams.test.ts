@@ -113,7 +113,7 @@ for (const kind of longer([SQLITE], STORES)) {
       await until(async () => (await call(other, 'both')) === 'First.');
       expect(await call(test, 'alone')).to.equal('First.');
       expect(await listed(test)).to.deep.equal(['both 400', 'alone 200', 'smart null']);
-      expect((await operator.get('/admin?lang=en')).text).to.not.contain('is paused by');
+      expect((await operator.get('/admin?lang=en')).text).to.not.contain('has been paused since');
       expect((await test.store.auditLog.page({ limit: 1 }))[0]?.action).to.equal('upstream.resume');
     });
 
