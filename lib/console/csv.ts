@@ -1,6 +1,6 @@
 // Streams tables as CSV; texts that a spreadsheet would run as formulas are escaped.
 import { Readable } from 'node:stream';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as waitOneTick } from 'node:timers/promises';
 import { stringify } from 'csv-stringify';
 import { escapeFormulas } from '../base/spreadsheet.ts';
 import { formatRub, type Micro } from '../money/money.ts';
@@ -18,10 +18,10 @@ interface Moment {
 }
 
 /**
- * After so long everything else has its turn. Nothing gives it one otherwise: while one file is written, the store's thread
- * has the next rows of another ready, and Node.js takes up to a thousand such answers in a turn.
+ * After so long, a tick lets everything else run. Nothing else would: while one file is written, the store's thread has the
+ * next rows of another ready, and Node.js takes up to a thousand such answers in one tick.
  */
-const TURN_MS = 10;
+const TICK_MS = 10;
 
 /** Russian spreadsheets expect a semicolon, a decimal comma and UTF-8 with a byte order mark. */
 export function createCsv(
@@ -35,8 +35,8 @@ export function createCsv(
     let since = performance.now();
     for await (const row of rows) {
       yield row.map((cell) => formatCell(cell, russian));
-      if (performance.now() - since < TURN_MS) continue;
-      await nextTurn();
+      if (performance.now() - since < TICK_MS) continue;
+      await waitOneTick();
       since = performance.now();
     }
   };

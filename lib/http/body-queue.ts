@@ -28,7 +28,7 @@ export class BodyQueue {
     return this.#waiting.size >= WAITING_MAX || own.length >= OWNER_WAITING_MAX;
   }
 
-  /** Memory has become free. Whoever has read a body takes what was parsed from it in the same turn, and comes first. */
+  /** Memory has become free. Whoever has read a body takes what was parsed from it in the same tick, and comes first. */
   admit(): void {
     if (this.#isDue || this.#waiting.size === 0) return;
     this.#isDue = true;

@@ -1,6 +1,6 @@
 // The one place that gives replies their common headers and renders every error in its route's response style.
 import assert from 'node:assert/strict';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as waitOneTick } from 'node:timers/promises';
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import { type Fault, fault, isFault } from '../base/faults.ts';
 import { markPayloadRead } from '../platform/hapi-request.ts';
@@ -31,7 +31,7 @@ export function onRequest(request: Request, h: ResponseToolkit): Lifecycle.Retur
 
 export const onPreResponse: Lifecycle.Method = (request, h) =>
   // The rest of the packet that brought the headers is parsed in this tick.
-  request.raw.req.complete ? finishReply(request, h) : nextTurn().then(() => finishReply(request, h));
+  request.raw.req.complete ? finishReply(request, h) : waitOneTick().then(() => finishReply(request, h));
 
 function finishReply(request: Request, h: ResponseToolkit): ResponseObject {
   const { response } = request;

@@ -1,7 +1,7 @@
 // Who of the waiting bodies gets the memory that has become free, and when.
 import { EventEmitter } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as waitOneTick } from 'node:timers/promises';
 import { expect } from 'chai';
 import { isFault } from '../../lib/base/faults.ts';
 import { readBody, readPieces } from '../../lib/http/body.ts';
@@ -34,7 +34,7 @@ describe('bodies that wait for memory', () => {
     one.take(4 * MIB);
     other.take(3 * MIB);
     const waiting = [wait('of a', 'a', 1), wait('first', 'c', 2), wait('second', 'd', 2)];
-    await nextTurn();
+    await waitOneTick();
     expect(admitted).to.deep.equal([]);
     other.releaseAll();
     await waiting[1]?.done;
@@ -90,10 +90,10 @@ describe('bodies that wait for memory', () => {
           got += chunk.length;
         };
         const reading = read(request as unknown as IncomingMessage, { signal, reservation, onChunk });
-        await nextTurn();
+        await waitOneTick();
         expect(request.listenerCount('data')).to.equal(0);
         other.releaseAll();
-        await nextTurn();
+        await waitOneTick();
         expect(quota.used()).to.equal(MIB);
         request.emit('data', Buffer.alloc(MIB));
         request.emit('end');

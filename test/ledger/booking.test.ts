@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mock } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as waitOneTick } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
 import { bookOperation } from '../../lib/ledger/booking.ts';
@@ -118,7 +118,7 @@ describe('a booking', () => {
         result = found;
       });
       for (let turns = 0; result === undefined && turns < 20; turns += 1) {
-        await turn();
+        await waitOneTick();
         mock.timers.tick(200);
       }
       return [result, tries];

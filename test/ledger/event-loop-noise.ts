@@ -1,7 +1,7 @@
 // Keeps the event loop busy with events that add nothing to a batch.
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as waitOneTick } from 'node:timers/promises';
 
 /** Causes an event in every event-loop tick; returns a function that stops it. */
 export async function startEventLoopNoise(): Promise<() => void> {
@@ -15,7 +15,7 @@ export async function startEventLoopNoise(): Promise<() => void> {
     socket.on('data', () => socket.write('again'));
     socket.write('again');
   }
-  for (let count = 0; count < 10; count += 1) await turn();
+  for (let count = 0; count < 10; count += 1) await waitOneTick();
   return () => {
     for (const socket of sockets) socket.destroy();
     server.close();

@@ -1,6 +1,6 @@
 // Grants end when their time is over, once, whatever fails meanwhile.
 import { mock } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as waitOneTick } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createGrantChore, endDueGrants } from '../../lib/ledger/grant-sweep.ts';
 import { parseGrantBook } from '../../lib/money/grants.ts';
@@ -114,7 +114,7 @@ describe('the sweep of grants', () => {
       const chore = createGrantChore({ store: { ledger }, giveMonthly, onError: () => undefined });
       const pass = async (ms: number) => {
         mock.timers.tick(ms);
-        for (let turns = 0; turns < 5; turns += 1) await turn();
+        for (let turns = 0; turns < 5; turns += 1) await waitOneTick();
         return given;
       };
       chore.start();

@@ -1,6 +1,6 @@
 // When an owner renews its lease, which time it reports, and when it considers others dead, with clocks set by the test.
 import { mock } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as waitOneTick } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createOwner, type OwnerOptions } from '../../lib/ledger/owner.ts';
 import { itTimed } from '../../testkit/timed.ts';
@@ -28,7 +28,7 @@ describe('the clock of an owner', () => {
   async function pass(ms: number): Promise<void> {
     passedMs += ms;
     mock.timers.tick(ms);
-    for (let turns = 0; turns < 3; turns += 1) await turn();
+    for (let turns = 0; turns < 3; turns += 1) await waitOneTick();
   }
 
   function make(leaseMs: number, more: Partial<OwnerOptions> = {}) {

@@ -1,5 +1,5 @@
 // In a busy process a commit waits for more operations only if the previous batch had several.
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as waitOneTick } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createQueue } from '../../lib/ledger/queue.ts';
 import type { Outcome } from '../../lib/money/decide.ts';
@@ -20,7 +20,7 @@ describe('the batch window of the ledger queue', () => {
     const sizes: number[] = [];
     const apply: LedgerStore['apply'] = async (batch) => {
       sizes.push(batch.length);
-      await turn();
+      await waitOneTick();
       return batch.map((): Outcome => ({ status: 'done' }));
     };
     const queue = createQueue({ store: { lane, batchMax: 64, apply } as unknown as LedgerStore });
@@ -31,10 +31,10 @@ describe('the batch window of the ledger queue', () => {
       return queue.submit(op, { persistent: false });
     };
     const waiting = Array.from({ length: before }, submit);
-    while (sizes.length === 0) await turn();
+    while (sizes.length === 0) await waitOneTick();
     for (let count = 0; count < 10; count += 1) {
       waiting.push(submit());
-      await turn();
+      await waitOneTick();
     }
     await Promise.all(waiting);
     expect(sizes[0]).to.equal(before);

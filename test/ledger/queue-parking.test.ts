@@ -1,7 +1,7 @@
 // Operations that fail alone, and how long callers wait, with scripted stores.
 
 import { mock } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as waitOneTick } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createQueue, NoOutcome, type QueueOptions } from '../../lib/ledger/queue.ts';
 import type { Operation, Outcome } from '../../lib/money/decide.ts';
@@ -57,8 +57,8 @@ describe('parking in the ledger queue', () => {
     };
     const { batches, submit } = open(take);
     const first = submit('p1', 'bad');
-    while (batches.length === 0) await turn();
-    await turn();
+    while (batches.length === 0) await waitOneTick();
+    await waitOneTick();
     const others = [submit('p2', 'bad'), submit('p3', 'good')];
     expect(await others[1]).to.equal(DONE);
     isBad = false;
@@ -96,19 +96,19 @@ describe('parking in the ledger queue', () => {
     const stuck = submit('p2').catch((error: unknown) => {
       answer = error;
     });
-    await turn();
+    await waitOneTick();
     for (const [ms, isOver] of [
       [4799, false],
       [4800, true],
     ] as const) {
       aheadMs = ms;
       mock.timers.tick(1000);
-      await turn();
+      await waitOneTick();
       expect(answer instanceof NoOutcome, `after ${ms} ms`).to.equal(isOver);
     }
     gate.open();
     await stuck;
-    while (queue.size() > 0) await turn();
+    while (queue.size() > 0) await waitOneTick();
   });
 
   it('tries an operation that failed alone no more once its caller has stopped waiting', async () => {
@@ -122,7 +122,7 @@ describe('parking in the ledger queue', () => {
       throw refusal();
     });
     const answer = submit('p1').catch((error: unknown) => error);
-    await turn();
+    await waitOneTick();
     aheadMs = 4800;
     mock.timers.tick(1000);
     expect(await answer)
@@ -130,7 +130,7 @@ describe('parking in the ledger queue', () => {
       .with.property('applied', 'unknown');
     expect(queue.size()).to.equal(1);
     gate.open();
-    await turn();
+    await waitOneTick();
     expect([queue.size(), batches]).to.deep.equal([0, ['p1']]);
   });
 

@@ -1,7 +1,7 @@
 // The sweep on real stores: holds that cannot be returned do not block others.
 import { DatabaseSync } from 'node:sqlite';
 import { mock } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as waitOneTick } from 'node:timers/promises';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { createLedger } from '../../lib/ledger/ledger.ts';
@@ -210,9 +210,9 @@ describe('the sweep', () => {
       [Math.floor(LEASE_MS / 3) - 1, undefined],
       [2, 0],
     ] as const) {
-      await turn();
+      await waitOneTick();
       mock.timers.tick(ms);
-      await turn();
+      await waitOneTick();
       expect(returned).to.equal(count);
     }
     await sweeping;
@@ -221,7 +221,7 @@ describe('the sweep', () => {
     late[0]?.({ status: 'done' });
     expect(late).to.have.length(1);
     const last = sweep({ now: 10, limit: PAGE });
-    await turn();
+    await waitOneTick();
     mock.timers.tick(LEASE_MS);
     expect(await last).to.equal(1);
   });

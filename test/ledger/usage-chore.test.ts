@@ -1,6 +1,6 @@
 // The usage chore keeps usage sums up to date, on both stores and despite failures.
 import { mock } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as waitOneTick } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createLedger } from '../../lib/ledger/ledger.ts';
 import { createUsageChore, type UsageChoreOptions } from '../../lib/ledger/usage-chore.ts';
@@ -247,7 +247,7 @@ describe('the usage chore', () => {
       mock.timers.tick(999);
       expect(looks).to.deep.equal([]);
       mock.timers.tick(1);
-      for (let turns = 0; turns < 20 && looks.length < 3; turns += 1) await turn();
+      for (let turns = 0; turns < 20 && looks.length < 3; turns += 1) await waitOneTick();
       expect(looks).to.deep.equal(['', 'w1', 'w2']);
       chore.stop();
     });
@@ -265,7 +265,7 @@ describe('the usage chore', () => {
           const chore = open(() => Promise.reject(new Error('away')));
           chore.start();
           mock.timers.tick(1000);
-          for (let turns = 0; turns < 20; turns += 1) await turn();
+          for (let turns = 0; turns < 20; turns += 1) await waitOneTick();
           mock.timers.tick(ms - 1);
           expect(looks, `${drawn}`).to.have.length(1);
           mock.timers.tick(1);

@@ -1,5 +1,5 @@
 // A database in the calling thread, for a process that has nothing else to do.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as waitOneTick } from 'node:timers/promises';
 import { type DatabaseCalls, openDatabaseCalls, type ThreadOptions } from './database-calls.ts';
 import { toError, toFailure } from './failure.ts';
 import type { Thread } from './thread.ts';
@@ -16,7 +16,7 @@ export function createInProcessThread(options: ThreadOptions): Thread {
     },
     async call(port, name, args) {
       // Calls stay asynchronous, so that a loop of thousands does not block timers and signals.
-      await nextTurn();
+      await waitOneTick();
       try {
         return await open().run(port, name, args);
       } catch (error) {

@@ -3,14 +3,14 @@ import { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as waitOneTick } from 'node:timers/promises';
 import type { Reply } from './recording.ts';
 
 /** How a reply goes out. */
 export interface Pacing {
   /** Offsets where the body is cut into chunks. */
   readonly cuts?: readonly number[];
-  /** True sends all chunks in one write instead of each in a turn of its own. */
+  /** True sends all chunks in one write instead of each in a tick of its own. */
   readonly together?: boolean;
   /** The body ends after this many bytes. */
   readonly length?: number;
@@ -133,7 +133,7 @@ async function perform(response: ServerResponse, reply: Reply, pacing: Pacing): 
   for (const piece of cutBody(reply.body.subarray(0, pacing.length), pacing.cuts ?? [])) {
     if (response.destroyed) return;
     response.write(piece);
-    if (!pacing.together) await turn();
+    if (!pacing.together) await waitOneTick();
   }
   if (pacing.hold === 'end') return;
   if (pacing.breaks !== 'length' && reply.end !== 'reset') return void response.end();

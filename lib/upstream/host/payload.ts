@@ -2,7 +2,7 @@
 // it for the life of the reply.
 import { Buffer } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as waitOneTick } from 'node:timers/promises';
 import { sliceText } from '../../stream/characters.ts';
 import type { HostRequest, JsonBody } from '../contract/request.ts';
 import { encodeMultipart } from './multipart.ts';
@@ -74,7 +74,7 @@ async function* sendPieces(pieces: Piece[]): AsyncGenerator<Uint8Array> {
   for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) {
     for (const chunk of encodeInSlices(piece)) {
       yield chunk;
-      await turn();
+      await waitOneTick();
       // An upstream that answers early does not need the rest; the end of the reply ends the request.
       if (isGone(piece) || pieces.some(isGone)) await new Promise(() => {});
     }
