@@ -26,7 +26,7 @@ export interface FinishedRequest {
   readonly message?: string;
 }
 
-/** Without what tells it from others of its kind. */
+/** A request as metrics count it: without its id and its message. */
 export type CountedRequest = Omit<FinishedRequest, 'id' | 'message'>;
 
 /** A proxy asks every second: answers that are fine would fill the log in two days. */
@@ -44,7 +44,7 @@ export function logRequest(
   log: Pick<Log, 'debug' | 'error' | 'line'>,
   onRequestEnd?: (request: FinishedRequest) => void,
 ): void {
-  getRequestState(request).line = new RequestLine(request, log, onRequestEnd);
+  getRequestState(request).line = new RequestLogLine(request, log, onRequestEnd);
 }
 
 interface NamedRequest {
@@ -54,7 +54,7 @@ interface NamedRequest {
 }
 
 /** A class: every open stream has one, and closures would refer to all of its request. */
-class RequestLine implements LogLine {
+class RequestLogLine implements LogLine {
   /** Replaced by its names once nothing else needs it. */
   #request: Request | NamedRequest;
   readonly #log: Pick<Log, 'debug' | 'error' | 'line'>;

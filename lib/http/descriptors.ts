@@ -10,7 +10,7 @@ const CONNECTIONS_MIN = 32;
 const CONNECTIONS_MAX = 10_000;
 
 /** Half of the remaining descriptors: each call also has a connection to its upstream. */
-export function connectionsFor(descriptors: number): number {
+export function computeConnectionsMax(descriptors: number): number {
   const left = Math.min(descriptors - KEPT_DESCRIPTORS, descriptors * (1 - KEPT_SHARE));
   return Math.min(CONNECTIONS_MAX, Math.max(CONNECTIONS_MIN, Math.floor(left / 2)));
 }

@@ -6,7 +6,7 @@ import { readProxies } from '../base/network.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { allowHalfOpen, createServer as createListener } from '../platform/http-server.ts';
 import { answerBadInput, type BadHttp } from './bad-input.ts';
-import { connectionsFor, readDescriptorLimit } from './descriptors.ts';
+import { computeConnectionsMax, readDescriptorLimit } from './descriptors.ts';
 import { securityHeaders } from './headers.ts';
 import { type Replies, watchReplies } from './replies.ts';
 import type { StyleAt } from './response-style.ts';
@@ -60,7 +60,11 @@ const BUFFERED_BYTES = 16 * 1024;
 
 export function createHttp(options: HttpOptions): Http {
   const { host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS, stallMs = STALL_MS, styleAt } = options;
-  const { connectionsMax = connectionsFor(readDescriptorLimit()), sharesPort = false, trustedProxies = '' } = options;
+  const {
+    connectionsMax = computeConnectionsMax(readDescriptorLimit()),
+    sharesPort = false,
+    trustedProxies = '',
+  } = options;
   const headers = securityHeaders(options.publicUrl ?? '');
   const keepAliveTimeout = NO_PROXY.test(trustedProxies.trim()) ? KEEP_ALIVE_MS : KEEP_ALIVE_BEHIND_PROXY_MS;
   const listener = openListener({ headersTimeout: headersTimeoutMs, keepAliveTimeout });

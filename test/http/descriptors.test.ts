@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import { connectionsFor, readDescriptorLimit } from '../../lib/http/descriptors.ts';
+import { computeConnectionsMax, readDescriptorLimit } from '../../lib/http/descriptors.ts';
 
-describe('connectionsFor', () => {
+describe('computeConnectionsMax', () => {
   it('reserves descriptors for upstreams, the store and other files', () => {
-    expect(connectionsFor(400)).to.equal(168);
-    expect(connectionsFor(1024)).to.equal(448);
-    expect(connectionsFor(50)).to.equal(32);
-    expect(connectionsFor(1_048_576)).to.equal(10_000);
-    expect(connectionsFor(Number.POSITIVE_INFINITY)).to.equal(10_000);
+    expect(computeConnectionsMax(400)).to.equal(168);
+    expect(computeConnectionsMax(1024)).to.equal(448);
+    expect(computeConnectionsMax(50)).to.equal(32);
+    expect(computeConnectionsMax(1_048_576)).to.equal(10_000);
+    expect(computeConnectionsMax(Number.POSITIVE_INFINITY)).to.equal(10_000);
   });
 });
 
