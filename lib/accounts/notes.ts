@@ -8,7 +8,7 @@ export async function readNote(settings: Pick<SettingStore, 'get'>, account: str
   return (await settings.get(nameNote(account))) ?? '';
 }
 
-/** Unless the note is another one than `before` by then; resolves to whether it is now `after`. */
+/** Replaces the note unless it is no longer `before`; resolves to whether it is `after` now. */
 export async function replaceNote(
   settings: Pick<SettingStore, 'get' | 'replace'>,
   account: string,

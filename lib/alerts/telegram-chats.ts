@@ -1,5 +1,5 @@
 // Links private chats with the bot to users. One gateway at a time listens to the bot, by a lease in the store: Telegram
-// delivers to one listener only, and keeps what it has not been told of as read.
+// delivers to one listener only, and keeps messages until that one says that it has read them.
 import type { Logger } from 'pino';
 import { abortableDelay } from '../base/abort.ts';
 import type { TelegramChat, User } from '../store/ports/users.ts';

@@ -20,11 +20,19 @@ export interface AlertContent {
     | 'payments.review'
     | 'test';
   /**
-   * Amounts are decimal strings in RUB. `budget.used` also has `key`, `name`, `percent` (80, 95, 100); `topup.…`
-   * `payment`, unless it was paused without one; `card.…` only `card`, such as `Visa •••• 4242`; those from `price.below_cost` on are for
-   * operators: `models` and `lines`, a line for each price; `upstream`, `keys` and `refused`, how many of them;
-   * `upstream`, `models`, `minutes` since when they fail, and `kind` of failure;
-   * `problems` and `drift`; `folder`, `host` and `free` in GB; `count` and `newest`, the id of a payment.
+   * Amounts are decimal strings in RUB. By type:
+   * - `balance.below`: `threshold` and `balance`;
+   * - `budget.used`: `key`, `name`, `percent` (80, 95, 100), `budget` and `spent`;
+   * - `topup.…`: amounts, and `payment`, unless it was paused without one;
+   * - `card.…`: `card`, such as `Visa •••• 4242`.
+   *
+   * Those for operators:
+   * - `price.below_cost`: `models`, and `lines` with a line for each price;
+   * - `upstream.key_refused`, `upstream.no_money`: `upstream`, and how many `keys` it has and how many are `refused`;
+   * - `upstream.failing`: `upstream`, `models`, `minutes` since when they fail, and `kind` of failure;
+   * - `ledger.wrong`: `problems` and `drift`;
+   * - `disk.low`: `folder`, `host`, and `free` in GB;
+   * - `payments.review`: `count`, and `newest`, the id of a payment.
    */
   readonly data: Readonly<Record<string, string>>;
 }

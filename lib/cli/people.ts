@@ -39,7 +39,7 @@ export function addPeopleCommands(program: Command): void {
   addUserCommands(user);
 }
 
-/** Without the options that follow the arguments, which are no offer. */
+/** After the arguments, commander passes its options: the action would take them for an offer. */
 function inviteOwner(session: Session, account: string, email: string): Promise<Answer> {
   return inviteActions.invite(session, account, email);
 }

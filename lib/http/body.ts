@@ -54,7 +54,8 @@ export function readBody(request: IncomingMessage, { signal, reservation, limits
     });
     const onChunk = (chunk: Buffer) => {
       room.append(chunk);
-      // Nobody else has it: the parser of Node copies what it hands out. Uncollected, it was as much memory as the body.
+      // Nobody else has it: the parser of Node copies what it hands out. Until they are collected, the chunks would take
+      // as much memory as the body.
       freeOwnBytes(chunk);
     };
     return receive(request, { signal, limits, onChunk }).then(room.content);

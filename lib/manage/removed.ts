@@ -1,7 +1,7 @@
 // What stands for a limit to remove, in options of commands and in inputs of the management API.
 
-/** The word for it. */
+/** The word that removes a limit. */
 export const NONE = 'none';
 
-/** The mark of an option whose word it is: commander turns null into an empty string. */
+/** What a command's option becomes at that word. It is not null, which commander turns into an empty string. */
 export const REMOVED = Symbol('removed');

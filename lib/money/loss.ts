@@ -44,8 +44,13 @@ export function findLosses(price: PriceVector, cost: PinnedCost, sold: Sold = {}
   });
 }
 
-/** A member of a price and what it costs, in micro-units of the currency. */
-type Pair = Loss;
+interface Pair {
+  /** As that of a loss. */
+  readonly member: string;
+  readonly price: Micro;
+  /** In micro-units of the currency of the cost. */
+  readonly cost: Micro;
+}
 
 export function pairMembers(price: PriceVector, cost: PriceVector, { lengths, audio }: Sold): readonly Pair[] {
   if ('unit' in price) return pairVideo(price, cost as VideoPrice, lengths ?? { least: 1, most: 1 });

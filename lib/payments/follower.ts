@@ -53,7 +53,7 @@ export function createPaymentFollower({ store, now, log, onChange, onSaved }: Pa
     for (let steps = 0; steps < STEPS_MAX; steps += 1) {
       const step = nextPaymentStep(payment, state, await collectStepFacts(payment, open));
       if (!step) {
-        warnOfSecond(payment, state);
+        reportSecondPayment(payment, state);
         return payment;
       }
       if (step.op?.kind === 'pay') await saveMethodOnce(payment, state);
@@ -126,8 +126,8 @@ export function createPaymentFollower({ store, now, log, onChange, onSaved }: Pa
     onChange?.(after);
   }
 
-  /** The order has just got the id of another one. */
-  function warnOfSecond({ id, ref }: Payment, { id: found }: PaymentState): void {
+  /** The provider has found a payment for the order, and the order already had another one. */
+  function reportSecondPayment({ id, ref }: Payment, { id: found }: PaymentState): void {
     if (ref !== null && ref !== found) log.error({ payment: id, found }, PAID_TWICE);
   }
 

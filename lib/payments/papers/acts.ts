@@ -120,7 +120,7 @@ export function readActRow({ id, number, account, at, content }: PaperRow): Act 
   return { id, number, account, at, month, zone, ...sums, seller, buyer, user };
 }
 
-/** Half a kopeck and more is one more. */
+/** Rounds half up. */
 export function roundToKopecks(micro: Micro): bigint {
   const shifted = micro + KOPECK / 2n;
   return shifted >= 0n ? shifted / KOPECK : -((-shifted + KOPECK - 1n) / KOPECK);
