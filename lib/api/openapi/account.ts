@@ -259,8 +259,10 @@ export const accountChapter: Chapter = {
       {
         currency: CURRENCY,
         balance_rub: rub('The available balance, less what running calls reserve'),
-        granted_rub: rub('The part of the balance that was given, such as by a promo code: spent first. Absent: none'),
-        spendable_rub: rub('What calls can spend now: 0 before the first top-up. Absent: the balance'),
+        granted_rub: rub(
+          'Absent without grants: the part of the balance that was given, such as by a promo code, and is spent first',
+        ),
+        spendable_rub: rub('Absent without grants: what calls can spend now, which is 0 before the first top-up'),
         topped_up_total_rub: rub('Total of all top-ups'),
         spent_30d_rub: rub('Charges of the last 30 days (720 hours), less refunds'),
         min_topup_rub: rub('Minimum amount of the first top-up'),
