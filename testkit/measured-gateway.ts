@@ -18,7 +18,7 @@ export interface MeasuredGateway {
   readonly keys: readonly string[];
   /** Objects and buffers in use, in bytes, after collections of garbage. */
   usedBytes(): Promise<number>;
-  /** The turns of its event loop since the last time. */
+  /** The ticks of its event loop since the last time. */
   loop(): Promise<Loop>;
   /** The whole process, at this moment. */
   rssBytes(): number;
@@ -33,9 +33,9 @@ interface Loop {
   /** How late a timer fired, including delays caused by the rest of the machine. */
   readonly delayP99: number;
   readonly delayMost: number;
-  /** CPU time of turns: what the process does itself, whatever else runs on the machine. */
-  readonly turnP99: number;
-  readonly turnMost: number;
+  /** CPU time of ticks: what the process does itself, whatever else runs on the machine. */
+  readonly tickP99: number;
+  readonly tickMost: number;
 }
 
 type Question = 'used' | 'loop' | 'money' | 'log';
@@ -108,22 +108,22 @@ const TICK_MS = 5;
 function watchLoop(): () => Loop {
   const delay = monitorEventLoopDelay({ resolution: TICK_MS });
   delay.enable();
-  let turns: number[] = [];
+  let ticks: number[] = [];
   let before = process.threadCpuUsage();
   setInterval(() => {
     // What the thread has worked since the last tick, minus what it may use until the next.
     const { user, system } = process.threadCpuUsage(before);
-    turns.push(Math.max(0, (user + system) / 1000 - TICK_MS));
+    ticks.push(Math.max(0, (user + system) / 1000 - TICK_MS));
     before = process.threadCpuUsage();
   }, TICK_MS).unref();
   return () => {
-    turns.sort((a, b) => a - b);
+    ticks.sort((a, b) => a - b);
     const delayP99 = delay.percentile(99) / 1e6;
     const delayMost = delay.max / 1e6;
-    const [turnP99 = 0, turnMost = 0] = [turns[Math.floor((turns.length - 1) * 0.99)], turns.at(-1)];
+    const [tickP99 = 0, tickMost = 0] = [ticks[Math.floor((ticks.length - 1) * 0.99)], ticks.at(-1)];
     delay.reset();
-    turns = [];
-    return { delayP99, delayMost, turnP99, turnMost };
+    ticks = [];
+    return { delayP99, delayMost, tickP99, tickMost };
   };
 }
 

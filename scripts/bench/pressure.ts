@@ -100,7 +100,7 @@ interface Delay {
 }
 
 async function delayWhile({ gateway, idle }: Stage, work: () => Promise<unknown>): Promise<Delay> {
-  // Earlier work, especially garbage collection, still shows in the next turn of the loop.
+  // Earlier work, especially garbage collection, still shows in the next tick of the loop.
   await pause(100);
   for (const { child } of [gateway, idle]) await asked(child, 'delay');
   await work();

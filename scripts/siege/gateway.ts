@@ -17,8 +17,8 @@ export interface Keys {
 }
 
 export interface Measured {
-  /** CPU time of the longest turn of the loop, in ms. */
-  readonly turnMs: number;
+  /** CPU time of the longest tick of the loop, in ms. */
+  readonly longestTickMs: number;
   /** How late a timer fired, in ms, including delays caused by the rest of the machine. */
   readonly delayP99Ms: number;
   readonly delayMostMs: number;
@@ -74,22 +74,27 @@ await store.close();
 const TICK_MS = 10;
 const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();
-let turnMs = 0;
+let longestTickMs = 0;
 let before = process.threadCpuUsage();
 setInterval(() => {
   // What the thread has worked since the last tick, minus what it may use until the next.
   const { user, system } = process.threadCpuUsage(before);
-  turnMs = Math.max(turnMs, (user + system) / 1000 - TICK_MS);
+  longestTickMs = Math.max(longestTickMs, (user + system) / 1000 - TICK_MS);
   before = process.threadCpuUsage();
 }, TICK_MS).unref();
 
 process.on('message', () => {
   const errors = readFileSync(join(folder, 'log'), 'utf8').split('{"level":"error"').length - 1;
-  const measured: Measured = { turnMs, delayP99Ms: delay.percentile(99) / 1e6, delayMostMs: delay.max / 1e6, errors };
+  const measured: Measured = {
+    longestTickMs,
+    delayP99Ms: delay.percentile(99) / 1e6,
+    delayMostMs: delay.max / 1e6,
+    errors,
+  };
   process.send?.(measured);
-  turnMs = 0;
+  longestTickMs = 0;
   delay.reset();
-  // Reading the log is no turn of the next round.
+  // Reading the log is no tick of the next round.
   before = process.threadCpuUsage();
 });
 process.on('disconnect', async () => {

@@ -215,7 +215,7 @@ describe('image request of a long body', () => {
       for (let tries = 0; tries < 3 && worst > BLOCKED_MS_MAX; tries += 1) {
         const bytes = bytesOf(make());
         await new Promise((resolve) => setImmediate(resolve));
-        const turns = watchTicks();
+        const ticks = watchTicks();
         await new Promise((resolve) => setImmediate(resolve));
         try {
           await parser.parse(bytes, { format: 'edit', signal });
@@ -223,8 +223,8 @@ describe('image request of a long body', () => {
           if (!isFault(error)) throw error;
         }
         await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-        turns.stop();
-        worst = turns.worstMs();
+        ticks.stop();
+        worst = ticks.worstMs();
       }
       expect(worst).to.be.below(BLOCKED_MS_MAX);
     });

@@ -101,12 +101,12 @@ describe('hostile clients', () => {
 
   itTimed('do not hold up others by a model name of many megabytes', async () => {
     const body = JSON.stringify(ask('hi', { model: '\u00a0\u2028'.repeat(longer(400_000, 8_000_000)) }));
-    const turns = watchTicks();
+    const ticks = watchTicks();
     const { status, json } = await send(gateway.url + MESSAGES, { key: account.key, body });
-    turns.stop();
+    ticks.stop();
     expect(status).to.equal(400);
     expect(json.error.message.length).to.be.below(300);
-    expect(turns.worstMs()).to.be.below(longer(300, 900));
+    expect(ticks.worstMs()).to.be.below(longer(300, 900));
   });
 
   it('may send any number of texts in one message', async () => {

@@ -8,7 +8,7 @@ import type { Recording, Reply, VideoRecording } from './recording.ts';
 import { listPlayChecks, type Play, type TestBench } from './stage.ts';
 import { type Check, ordinary, type Subject } from './subject.ts';
 
-/** Of CPU time, without a turn for anything else; small recordings take a few milliseconds. */
+/** Of CPU time, without a tick for anything else; small recordings take a few milliseconds. */
 const BUSY_MS_MAX = 100;
 
 /** Of any time; a machine may stall for less. */
@@ -79,24 +79,24 @@ export async function leavesLoop(what: string, work: () => unknown): Promise<voi
 }
 
 /**
- * The most CPU time between two turns of the loop, or the most time at all if it is long: what sleeps without giving the
+ * The most CPU time between two ticks of the loop, or the most time at all if it is long: what sleeps without giving the
  * loop back uses none. Waiting for a CPU is neither.
  */
 async function measureBusyMs(work: () => unknown): Promise<number> {
   let most = 0;
   let last = readUse();
-  const turn = () => {
+  const onTick = () => {
     const now = readUse();
     const heldMs = now.atMs - last.atMs;
     most = Math.max(most, now.cpuMs - last.cpuMs, heldMs > STALL_MS_MAX ? heldMs : 0);
     last = now;
   };
-  const timer = setInterval(turn, 1);
+  const timer = setInterval(onTick, 1);
   try {
     await work();
   } finally {
     clearInterval(timer);
-    turn();
+    onTick();
   }
   return most;
 }
