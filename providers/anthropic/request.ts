@@ -69,7 +69,7 @@ export function buildMessagesBody(call: TextCall, wire: Wire, host: Host): JsonB
   });
 }
 
-/** Without its beta, a field of one is refused. */
+/** The field of a beta is refused in a request that does not ask for the beta. */
 function pickMessageFields({ messageFields = {}, betas = [] }: TextCall, wire: Wire): object {
   const { context_management: edits, ...fields } = messageFields;
   const isManaged = betas.some((beta) => beta.startsWith('context-management-') && wire.betas.includes(beta));

@@ -60,7 +60,7 @@ export default plugin;
 const COUNTS_ALL = /(^|[./])openai\./;
 
 function createReader({ fields, finishReason }: Host, { model, stops = [] }: TextCall): AnswerReader {
-  /** The latest call of each index: a start is always another one. */
+  /** The call that last started at each index: an index may be used again, and every start is that of another call. */
   const calls = new Map<unknown, object>();
   /** It is not said which of several ended the answer. */
   const only = stops.length === 1 ? stops[0] : undefined;

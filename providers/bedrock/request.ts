@@ -71,7 +71,7 @@ function chooseMarked({ system = [], messages }: TextCall): ReadonlySet<object> 
 /** Stands before a greeting of the assistant: a user has to begin. */
 const HELLO: TextMessage = { role: 'user', content: [{ type: 'text', text: 'Hello.' }] };
 
-/** Others are fields of some models only. Models of one vendor refuse both together. */
+/** Other parameters are known to some models only. Models of one vendor refuse these two together. */
 function buildSampling({ temperature, topP }: Sampling): object {
   if (temperature !== undefined) return { temperature: Math.min(temperature, 1) };
   return topP === undefined ? {} : { topP };

@@ -66,7 +66,7 @@ function isDemanded(tools: Tools | undefined): boolean {
 /** A larger seed is refused, and so are penalties, by every model after Gemini 2.0. */
 const SEED_BITS = 31;
 
-/** Under the same names; a seed that does not fit becomes another, the same each time. */
+/** The names are ours; a seed that is too large becomes one that fits, the same each time. */
 function writeSampling({ temperature, topP, topK, seed }: Sampling): object {
   return { temperature, topP, topK, seed: seed === undefined ? undefined : seed % 2 ** SEED_BITS };
 }

@@ -64,7 +64,7 @@ function writeMessages(messages: readonly TextMessage[], files: Iterator<string>
   });
 }
 
-/** A message takes one image: further ones go into messages before it. Results are elsewhere, but their images. */
+/** A message takes one image: further ones go into messages before it. Images of tool results are among them. */
 function writeSaid({ role, content }: TextMessage, files: Iterator<string>, text: string): readonly object[] {
   const attached = findImages(content).map(() => files.next().value);
   if (attached.length === 0 && text === '') return [];

@@ -34,7 +34,7 @@ export function simplifySchema(root: JsonObject): JsonObject {
       type: known,
       format: FORMATS.has(format) ? format : undefined,
       enum: Array.isArray(values) && values.every((value) => typeof value === 'string') ? values : undefined,
-      // Anything, which it cannot say.
+      // An empty schema allows any item, which GigaChat's schemas cannot say.
       items: isObject(items) ? (Object.keys(items).length > 0 ? simplify(items) : undefined) : items,
       properties: known === 'object' ? simplifyAll(isObject(properties) ? properties : {}) : undefined,
     };

@@ -37,7 +37,7 @@ export function readTaskReport(value: JsonObject, looking: JobLooking, host: Hos
   return { status: value.status, error: refusal, media: () => readTaskFile(value.file_id, looking, host) };
 }
 
-/** The file is beside the query that the job was looked at with. */
+/** The URL of the file is beside that by which the job was polled. */
 async function readTaskFile(
   id: unknown,
   { ref, auth, signal }: JobLooking,

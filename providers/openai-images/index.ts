@@ -20,7 +20,7 @@ const plugin: ProviderPlugin<Settings> = {
     content: 'sensitive_words_detected safety_violation image_safety',
     server: 'image_generation_server_error',
   },
-  // Of a request, images are what may be too large.
+  // If a request is too large, its images are.
   faultStatuses: { 413: 'image' },
   create(settings, host) {
     const resolveWire = host.perRoute(settings, (wire) => wire);

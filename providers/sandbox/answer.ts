@@ -1,8 +1,8 @@
 // The sandbox's words: what it answers to a prompt, the same every time, and how it counts.
 import type { Content, Size, TextCall, TextMessage } from '../../lib/upstream/contract/provider.ts';
-import { lastResults, promptAt, withoutWishes } from './calls.ts';
+import { findPromptIndex, findResults, removeWishes } from './calls.ts';
 import type { Colour } from './colours.ts';
-import { withoutMarkers } from './markers.ts';
+import { removeMarkers } from './markers.ts';
 import phrases from './phrases.json' with { type: 'json' };
 
 /** The words of the system prompt, of all messages, and of the tool definitions. */
@@ -22,7 +22,7 @@ function wordsIn(part: Content): readonly string[] {
 
 /** The answer as words, each with the white space after it; exactly `count` of them if given. */
 export function composeAnswer(call: TextCall, count: number | undefined, sights: readonly Seen[]): readonly string[] {
-  const prompt = lastPrompt(call.messages);
+  const prompt = findLastPrompt(call.messages);
   const words = splitWords(call.model === 'vision' ? describe(prompt, sights) : compose(prompt, call));
   if (count === undefined) return words;
   return Array.from({ length: count }, (_, at) => words[at % words.length] as string);
@@ -40,16 +40,16 @@ function splitWords(text: string): string[] {
 }
 
 /** The text of the last message in which the user says something. */
-export function lastPrompt(messages: readonly TextMessage[]): string {
-  const { content } = messages[promptAt(messages)] ?? { content: [] };
+export function findLastPrompt(messages: readonly TextMessage[]): string {
+  const { content } = messages[findPromptIndex(messages)] ?? { content: [] };
   return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 }
 
 function compose(prompt: string, { model, messages }: TextCall): string {
-  const plain = withoutMarkers(withoutWishes(prompt)).replace(/\s+/g, ' ').trim();
+  const plain = removeMarkers(removeWishes(prompt)).replace(/\s+/g, ' ').trim();
   const { greeting, echo, told, about, markers, goodbye } = phrases[detectLanguage(plain)];
   const sentences = [greeting, ...(plain === '' ? [] : [fill(echo, { prompt: shorten(plain) })])];
-  for (const { name, text } of lastResults(messages)) sentences.push(fill(told, { tool: name, text: shorten(text) }));
+  for (const { name, text } of findResults(messages)) sentences.push(fill(told, { tool: name, text: shorten(text) }));
   if (model !== 'lite') sentences.push(about);
   const paragraphs = [sentences.join(' ')];
   if (model === 'heavy') paragraphs.push(markers.join('\n'));
@@ -65,7 +65,7 @@ export interface Seen extends Size {
 
 /** A line for each image, in order. */
 function describe(prompt: string, sights: readonly Seen[]): string {
-  const language = detectLanguage(withoutMarkers(prompt));
+  const language = detectLanguage(removeMarkers(prompt));
   const { nothing, eyes, sight } = phrases[language];
   if (sights.length === 0) return nothing;
   const lines = sights.map((seen, at) => `${at + 1}. ${fill(sight, { ...seen, colour: seen.colour[language] })}`);

@@ -17,7 +17,7 @@ const TRIES_MAX = 8;
 const JSON_CHARACTERS_MAX = 128 * 1024;
 
 /** The prompt without them. */
-export function withoutWishes(prompt: string): string {
+export function removeWishes(prompt: string): string {
   let rest = '';
   let from = 0;
   for (const { start, end } of findWishes(prompt)) {
@@ -60,8 +60,8 @@ function isJson(text: string): boolean {
   }
 }
 
-/** The last message in which the user says something. */
-export function promptAt(messages: readonly TextMessage[]): number {
+/** Where the last message is in which the user says something; -1 if there is none. */
+export function findPromptIndex(messages: readonly TextMessage[]): number {
   return messages.findLastIndex(({ role, content }) => role === 'user' && content.some(({ type }) => type === 'text'));
 }
 
@@ -72,15 +72,15 @@ export function planCalls({ tools, messages }: TextCall, prompt: string): readon
   const known = (name: string) =>
     typeof choice === 'object' ? choice.name === name : list.some((tool) => tool.name === name);
   const wishes = findWishes(prompt).filter(({ name }) => known(name));
-  const answered = messages.slice(promptAt(messages) + 1).filter(({ content }) => content.some(isCall)).length;
-  const planned = single ? inTurn(wishes, answered) : wishes.filter(({ times }) => times > answered);
+  const answered = messages.slice(findPromptIndex(messages) + 1).filter(({ content }) => content.some(isCall)).length;
+  const planned = single ? takeInTurn(wishes, answered) : wishes.filter(({ times }) => times > answered);
   if (planned.length > 0) return planned.map(createToolCall);
   if (choice === 'any') return [createToolCall({ name: list[0]?.name ?? '', json: '' })];
   return typeof choice === 'object' ? [createToolCall({ name: choice.name, json: '' })] : [];
 }
 
 /** One call per answer. */
-function inTurn(wishes: readonly Wish[], answered: number): readonly Wish[] {
+function takeInTurn(wishes: readonly Wish[], answered: number): readonly Wish[] {
   return wishes.flatMap((wish) => Array.from({ length: wish.times }, () => wish)).slice(answered, answered + 1);
 }
 
@@ -95,10 +95,10 @@ function createToolCall({ name, json }: Pick<Wish, 'name' | 'json'>): ToolCallCo
 }
 
 /** What the tools said last. */
-export function lastResults(
+export function findResults(
   messages: readonly TextMessage[],
 ): readonly { readonly name: string; readonly text: string }[] {
-  const content = messages.slice(promptAt(messages) + 1).at(-1)?.content ?? [];
+  const content = messages.slice(findPromptIndex(messages) + 1).at(-1)?.content ?? [];
   const results = content.filter((part) => part.type === 'tool-result');
   return results.map(({ name, content: said }) => ({
     name,

@@ -16,24 +16,24 @@ const COLOURS: readonly Colour[] = colours.map(({ rgb, words, ...names }) => {
 });
 
 /** The first colour that a prompt names. */
-export function namedColour(prompt: string): Colour | undefined {
+export function findNamedColour(prompt: string): Colour | undefined {
   const named = COLOURS.map((colour) => ({ colour, at: prompt.search(colour.words) })).filter(({ at }) => at >= 0);
   return named.sort((one, other) => one.at - other.at)[0]?.colour;
 }
 
 /** Any number chooses a colour. */
-export function colourAt(choice: number): Colour {
+export function chooseColour(choice: number): Colour {
   return COLOURS[choice % COLOURS.length] as Colour;
 }
 
 /** What most pixels of an image look like: `rgb` has three bytes per pixel. */
-export function mainColour(rgb: Uint8Array): Colour {
+export function findMainColour(rgb: Uint8Array): Colour {
   const votes = new Map<Colour, number>();
   for (let at = 0; at + 2 < rgb.length; at += 3) {
     const colour = nearest(rgb[at] as number, rgb[at + 1] as number, rgb[at + 2] as number);
     votes.set(colour, (votes.get(colour) ?? 0) + 1);
   }
-  return [...votes].sort(([, one], [, other]) => other - one)[0]?.[0] ?? colourAt(0);
+  return [...votes].sort(([, one], [, other]) => other - one)[0]?.[0] ?? chooseColour(0);
 }
 
 function nearest(red: number, green: number, blue: number): Colour {

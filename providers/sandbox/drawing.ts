@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { constants, crc32, createDeflate } from 'node:zlib';
 import type { Size } from '../../lib/upstream/contract/provider.ts';
-import { colourAt, namedColour, type Rgb } from './colours.ts';
+import { chooseColour, findNamedColour, type Rgb } from './colours.ts';
 import type { Sight } from './eye.ts';
 
 const LONG_SIDE = 1024;
@@ -74,8 +74,8 @@ const PATTERNS: readonly ((column: number, row: number) => number)[] = [
 /** Two cells in three have the main colour, which the prompt may name. */
 function choosePattern(prompt: string): (column: number, row: number) => Rgb {
   const [pattern = 0, main = 0, accent = 0] = createHash('sha256').update(prompt).digest();
-  const base = namedColour(prompt) ?? colourAt(main);
-  const other = colourAt(accent) === base ? colourAt(accent + 1) : colourAt(accent);
+  const base = findNamedColour(prompt) ?? chooseColour(main);
+  const other = chooseColour(accent) === base ? chooseColour(accent + 1) : chooseColour(accent);
   const choose = PATTERNS[pattern % PATTERNS.length] as (typeof PATTERNS)[number];
   return (column, row) => (choose(column, row) % 3 === 1 ? other : base).rgb;
 }

@@ -10,9 +10,9 @@ import type {
   TextCall,
   ToolCallContent,
 } from '../../lib/upstream/contract/provider.ts';
-import { composeAnswer, countWords, cutWords, lastPrompt, type Seen } from './answer.ts';
+import { composeAnswer, countWords, cutWords, findLastPrompt, type Seen } from './answer.ts';
 import { planCalls } from './calls.ts';
-import { mainColour } from './colours.ts';
+import { findMainColour } from './colours.ts';
 import { chooseSize, draw, measureRoom } from './drawing.ts';
 import { createEye, type Eye } from './eye.ts';
 import { failure, readMarkers, readWordCount, sufferFrom } from './markers.ts';
@@ -69,7 +69,7 @@ interface Answering extends Calling<TextCall> {
 
 /** One word is one token, in prompts and answers; so is a piece of a call's arguments. */
 async function* answer({ call, signal, host, settings, eye }: Answering): AsyncGenerator<readonly ProviderPart[]> {
-  const prompt = lastPrompt(call.messages);
+  const prompt = findLastPrompt(call.messages);
   const markers = readMarkers(prompt);
   await sufferFrom(markers, host, signal);
   const calls = planCalls(call, prompt);
@@ -143,7 +143,7 @@ async function see({ model, messages }: TextCall, eye: Eye, signal: AbortSignal)
   const sights = await eye(images, GLANCE, signal);
   return sights.map(({ width, height, rgb }, at) => {
     const format = images[at]?.mediaType.slice('image/'.length).toUpperCase() ?? '';
-    return { format, width, height, colour: mainColour(rgb) };
+    return { format, width, height, colour: findMainColour(rgb) };
   });
 }
 

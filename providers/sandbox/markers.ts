@@ -13,7 +13,7 @@ export function readMarkers(prompt: string): Markers {
   return new Set(prompt.match(MARKER));
 }
 
-export function withoutMarkers(prompt: string): string {
+export function removeMarkers(prompt: string): string {
   return prompt.replace(MARKER, ' ');
 }
 
