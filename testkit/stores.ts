@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StoreDatabase, StoreKind } from '../test/contract/store/context.ts';
 import { createBareMongoDatabase, createMongoDatabase } from './mongod.ts';
+import { watchCommands } from './open-commands.ts';
 
 export const SQLITE: StoreKind = { name: 'sqlite', create: createSqliteDatabase, createBare: createSqliteDatabase };
 
@@ -12,6 +13,7 @@ export const SQLITE_HERE: StoreKind = { ...SQLITE, name: 'sqlite in the calling 
 
 export const MONGODB: StoreKind = {
   name: 'mongodb',
+  watch: watchCommands,
   create: createMongoDatabase,
   createBare: createBareMongoDatabase,
 };

@@ -24,6 +24,8 @@ export const UNUSED = {
 export interface StoreKind {
   readonly name: string;
   readonly opening?: OpenOptions;
+  /** Makes calls fail that leave something undone. */
+  readonly watch?: (store: Store) => Store;
   /** Without rows; it may have the schema of this version already. */
   create(): Promise<StoreDatabase>;
   /** With nothing in it, for tests of migrations. */
@@ -52,7 +54,8 @@ export function useStore(kind: StoreKind): StoreContext {
   const others = new Map<number, Promise<Store>>();
   let database: StoreDatabase | undefined;
   const open = async () => {
-    const store = retryUnwritten(await openStore(opened(database).url, kind.opening));
+    const plain = await openStore(opened(database).url, kind.opening);
+    const store = retryUnwritten(kind.watch?.(plain) ?? plain);
     stores.push(store);
     return store;
   };
