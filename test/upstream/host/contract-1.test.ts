@@ -132,6 +132,16 @@ describe('a plugin of contract 1', () => {
     ]);
   });
 
+  it('yields a part without its block as it is: the gateway tells what is wrong with it', async () => {
+    const bare = { type: 'block-start', index: 0 };
+    const provider = adapt(() => ({
+      async *text() {
+        yield [bare];
+      },
+    }));
+    expect(await read(provider)).to.deep.equal([bare]);
+  });
+
   it('has the formats of the host for its calls', async () => {
     const bodies: Old[] = [];
     const provider = adapt((given) => ({

@@ -102,6 +102,21 @@ describe('a compressed source', () => {
     expect([told, source.calls]).to.deep.equal([[], ['destroy']]);
   });
 
+  it('tells a reader that let go of it nothing more', async () => {
+    const reading = decodeSource(source, 'gzip');
+    reading.open(taker);
+    source.taker?.data(gzipSync('Hello'));
+    reading.destroy();
+    // As long as another one takes, whose bytes come later.
+    await new Promise<void>((resolve) => {
+      const next = new Source();
+      decodeSource(next, 'gzip').open({ data: () => undefined, end: resolve, fail: () => resolve() });
+      next.taker?.data(gzipSync('Hello'));
+      next.taker?.end();
+    });
+    expect(told).to.deep.equal([]);
+  });
+
   it('of an unknown coding is read as it is', () => {
     expect(decodeSource(source, 'rot13')).to.equal(source);
   });

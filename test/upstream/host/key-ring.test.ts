@@ -6,6 +6,7 @@ import type { AnswerReader, KeyHeaders, UpstreamFaultKind } from '../../../lib/u
 import { isUpstreamFault, upstreamFault } from '../../../lib/upstream/host/fault.ts';
 import { type ClosableHost, createHost, type HostOptions } from '../../../lib/upstream/host/host.ts';
 import { type KeyRest, KeyRing } from '../../../lib/upstream/host/key-ring.ts';
+import { callPlugin, nameUpstream, type PluginRun } from '../../../lib/upstream/host/plugin-run.ts';
 
 describe('keys of an upstream', () => {
   let now: number;
@@ -337,6 +338,41 @@ describe('a call with several keys', () => {
     replies = { 'key-a': forbidden, 'key-b': forbidden, 'key-c': forbidden };
     expect(await kindThrown(answer())).to.equal('auth');
     expect([...asked].sort()).to.deep.equal(['key-a', 'key-b', 'key-c']);
+  });
+
+  it('is asked once, also where it is back before one that rests for its rights', async () => {
+    replies['key-b'] = reply(403);
+    while (!asked.includes('key-b')) expect(await answer()).to.equal('Hi');
+    asked = [];
+    replies = { 'key-a': reply(429, { 'retry-after': '1' }) };
+    expect([await answer(), ...asked]).to.deep.equal(['Hi', 'key-a', 'key-b']);
+  });
+
+  it('is the one of its job or conversation where its reader takes any status', async () => {
+    const keyId = new KeyRing(['key-b']).take()?.id;
+    const init = { method: 'GET', auth, signal } as const;
+    for (const _ of [1, 2]) (await host.request(origin, { ...init, keyId })).body.drop();
+    expect(asked.splice(0)).to.deep.equal(['key-b', 'key-b']);
+    for (const conversation of ['one', 'one', 'two', 'two', 'three', 'three', 'four', 'four'])
+      (await host.request(origin, { ...init, conversation })).body.drop();
+    const pairs = [0, 2, 4, 6].map((at) => asked.slice(at, at + 2).join());
+    for (const pair of pairs) expect(pair).to.be.oneOf(['key-a,key-a', 'key-b,key-b']);
+  });
+
+  it('is noted for the call with the id of each request but polls, and those that were refused', async () => {
+    replies['key-a'] = reply(429, { 'x-request-id': 'first' });
+    replies['key-b'] = (response) =>
+      void response.writeHead(200, { 'x-request-id': response.req.method === 'GET' ? 'poll' : 'second' }).end('{}');
+    let noted: PluginRun | undefined;
+    const ask = async (inner: AbortSignal) => {
+      await host.json(origin, { method: 'POST', auth, body: '{}', signal: inner });
+      await host.json(origin, { method: 'GET', auth, signal: inner });
+    };
+    await callPlugin(nameUpstream('acme'), signal, ask, (run) => {
+      noted = run;
+    });
+    expect(noted).to.include({ requestId: 'second', keyPlace: 2 });
+    expect(noted?.refused?.map(({ keyPlace, requestId }) => [keyPlace, requestId])).to.deep.equal([[1, 'first']]);
   });
 
   it('submits a video with the next key, and looks at it with that one, paused or not', async () => {

@@ -61,6 +61,9 @@ const itemDone = (item: object, index = 0) =>
 const added = (item: object, index = 0) => event('output_item.added', at(index, { item }));
 const argsDelta = (delta: string) => event('function_call_arguments.delta', at(0, { item_id: 'fc', delta }));
 const argsDone = event('function_call_arguments.done', at(0, { item_id: 'fc', arguments: CALL.arguments }));
+const NAMELESS = { ...CALL, name: undefined, arguments: '' };
+const argsOf = (step: string, field: string) =>
+  event(`function_call_arguments.${step}`, at(0, { item_id: 'fc', name: CALL.name, [field]: CALL.arguments }));
 const inputDelta = (delta: string) => event('custom_tool_call_input.delta', at(0, { item_id: 'ctc', delta }));
 const inputDone = event('custom_tool_call_input.done', at(0, { item_id: 'ctc', input: CUSTOM.input }));
 const inputDeltas = [inputDelta('a "b'), inputDelta('"\n'), inputDelta('😀')];
@@ -164,6 +167,18 @@ describe('answers in the responses format', () => {
       [added({ ...CALL, arguments: '' }), argsDelta('{"a"'), argsDone, done([CALL])],
       ['look {"a":1}'],
     ],
+    [
+      'all but the end of the arguments',
+      [added({ ...CALL, arguments: '' }), argsDelta('{"a"'), argsDelta(':1'), argsDone, done()],
+      ['look {"a":1}'],
+    ],
+    [
+      'all but the end of the arguments of an item that is done',
+      [added({ ...CALL, arguments: '' }), argsDelta('{"a"'), argsDelta(':1'), itemDone(CALL), done()],
+      ['look {"a":1}'],
+    ],
+    ['a name beside the arguments', [added(NAMELESS), argsOf('delta', 'delta'), done()], ['look {"a":1}']],
+    ['a name beside the whole arguments', [added(NAMELESS), argsOf('done', 'arguments'), done()], ['look {"a":1}']],
     [
       'a placeholder for arguments',
       [added({ ...CALL, arguments: '{}' }), itemDone(CALL), done([CALL])],
