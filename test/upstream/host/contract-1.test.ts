@@ -132,14 +132,17 @@ describe('a plugin of contract 1', () => {
     ]);
   });
 
-  it('yields a part without its block as it is: the gateway tells what is wrong with it', async () => {
-    const bare = { type: 'block-start', index: 0 };
+  it('yields blocks without a state as they are, also those that are none: the gateway tells what is wrong', async () => {
+    const tool = { type: 'tool', id: 'a', name: 'look' };
+    const parts = [undefined, { ...tool, state: '' }, { ...tool, state: 5 }].map((block) => {
+      return { type: 'block-start', index: 0, ...(block && { block }) };
+    });
     const provider = adapt(() => ({
       async *text() {
-        yield [bare];
+        yield parts;
       },
     }));
-    expect(await read(provider)).to.deep.equal([bare]);
+    expect(await read(provider)).to.deep.equal(parts);
   });
 
   it('has the formats of the host for its calls', async () => {

@@ -95,6 +95,29 @@ describe('a compressed source', () => {
     }
   });
 
+  it('waits for its reader, and goes on with the next one where that left off', async () => {
+    const reading = decodeSource(source, 'gzip');
+    const first = Promise.withResolvers<string>();
+    const fail = () => undefined;
+    reading.open({
+      data: (chunk) => {
+        reading.pause();
+        first.resolve(Buffer.from(chunk).toString());
+      },
+      end: fail,
+      fail,
+    });
+    const coder = createGzip();
+    coder.on('data', (piece: Buffer) => source.taker?.data(piece)).write('Hel');
+    coder.flush();
+    expect(await first.promise).to.equal('Hel');
+    coder.on('end', () => source.taker?.end()).end('lo');
+    await once(coder, 'end');
+    reading.open(taker);
+    await over;
+    expect(told).to.deep.equal(['lo', '(end)']);
+  });
+
   it('is let go of by its reader', () => {
     const reading = decodeSource(source, 'gzip');
     reading.open(taker);

@@ -340,6 +340,12 @@ describe('a call with several keys', () => {
     expect([...asked].sort()).to.deep.equal(['key-a', 'key-b', 'key-c']);
   });
 
+  it('is none where a request has none, whatever comes back', async () => {
+    replies[''] = reply(403, {}, '{"error":{"message":"no"}}');
+    const { status } = await host.request(origin, { method: 'GET', headers: { authorization: 'Bearer ' }, signal });
+    expect([status, host.keyHealth().auth, asked]).to.deep.equal([403, 0, ['']]);
+  });
+
   it('is asked once, also where it is back before one that rests for its rights', async () => {
     replies['key-b'] = reply(403);
     while (!asked.includes('key-b')) expect(await answer()).to.equal('Hi');
@@ -355,6 +361,10 @@ describe('a call with several keys', () => {
     expect(asked.splice(0)).to.deep.equal(['key-b', 'key-b']);
     for (const conversation of ['one', 'one', 'two', 'two', 'three', 'three', 'four', 'four'])
       (await host.request(origin, { ...init, conversation })).body.drop();
+    replies = { 'key-a': reply(200, {}, '{}'), 'key-b': reply(200, {}, '{}') };
+    for (const conversation of ['one', 'one', 'two', 'two', 'three', 'three', 'four', 'four'])
+      await host.json(origin, { ...init, conversation });
+    expect(asked.splice(8)).to.deep.equal(asked);
     const pairs = [0, 2, 4, 6].map((at) => asked.slice(at, at + 2).join());
     for (const pair of pairs) expect(pair).to.be.oneOf(['key-a,key-a', 'key-b,key-b']);
   });

@@ -11,16 +11,12 @@ export class FunctionCallContent {
     this.#itemId = itemId;
   }
 
-  begin(item: JsonObject, out: AnswerWriter): void {
-    this.#write(item, false, out);
+  begin({ call_id: id, name, arguments: json }: JsonObject, out: AnswerWriter): void {
+    out.tool({ block: this, id: id ?? this.#itemId, name, json, isWhole: true });
   }
 
   complete(item: JsonObject, out: AnswerWriter): void {
-    this.#write(item, true, out);
-  }
-
-  #write({ call_id: id, name, arguments: json }: JsonObject, isWhole: boolean, out: AnswerWriter): void {
-    out.tool({ block: this, id: id ?? this.#itemId, name, json, isWhole });
+    this.begin(item, out);
   }
 
   takeArguments({ delta, arguments: whole, name }: JsonObject, out: AnswerWriter): void {
@@ -34,7 +30,6 @@ export class CustomCallContent {
   readonly #itemId: unknown;
   /** Undefined before the input begins. */
   #input: WrittenText | undefined;
-  #isComplete = false;
 
   constructor(itemId: unknown) {
     this.#itemId = itemId;
@@ -45,15 +40,12 @@ export class CustomCallContent {
   }
 
   complete(item: JsonObject, out: AnswerWriter): void {
-    if (this.#isComplete) return;
     this.begin(item, out);
-    this.takeInput({ input: item.input ?? '' }, out);
-    this.#isComplete = true;
+    this.takeInput({ input: item.input }, out);
     out.tool({ block: this, json: '"}' });
   }
 
   takeInput({ delta, input: whole }: JsonObject, out: AnswerWriter): void {
-    if (this.#isComplete) return;
     const opening = this.#input ? '' : `{"${CUSTOM_INPUT}":"`;
     this.#input ??= new WrittenText();
     const text = typeof delta === 'string' ? delta : this.#input.findMissing(`${whole ?? ''}`);

@@ -313,13 +313,12 @@ describe('answers in the responses format', () => {
   });
 
   it('take the id of its item for a call that has none of its own', () => {
-    const items = [CALL, CUSTOM].map(({ call_id: _, ...item }, at) =>
-      event('output_item.done', { item, output_index: at }),
-    );
-    const ids = readEvents(items).flatMap((part) =>
-      part.type === 'block-start' && part.block.type === 'tool' ? part.block.id : [],
-    );
-    expect(ids).to.deep.equal(['fc', 'ctc']);
+    const idsOf = (items: readonly object[]) =>
+      readEvents(items.map((item, at) => event('output_item.done', { item, output_index: at }))).flatMap((part) =>
+        part.type === 'block-start' && part.block.type === 'tool' ? part.block.id : [],
+      );
+    expect(idsOf([CALL, { ...CUSTOM, call_id: 'd' }])).to.deep.equal(['c', 'd']);
+    expect(idsOf([CALL, CUSTOM].map(({ call_id: _, ...item }) => item))).to.deep.equal(['fc', 'ctc']);
   });
 
   it('begin a call with its item, before its arguments or its input', () => {
