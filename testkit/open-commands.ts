@@ -36,7 +36,7 @@ function isBeside(command: Document): boolean {
 const { command: send } = Db.prototype;
 Db.prototype.command = async function (this: Db, command, options) {
   const { session, signal } = (options ?? {}) as { readonly session?: ClientSession; readonly signal?: AbortSignal };
-  const opens = [ofCall.getStore(), session && openOf(session)].filter((open) => open !== undefined);
+  const opens = [ofCall.getStore(), session && findOpen(session)].filter((open) => open !== undefined);
   if (session) refuseOpen(ofSession.get(session), 'the next command of a transaction is sent');
   const forget = () => {
     for (const open of opens) open.delete(command);
@@ -57,7 +57,7 @@ ClientSession.prototype.commitTransaction = async function (this: ClientSession,
   return commitTransaction.call(this, options);
 };
 
-function openOf(session: ClientSession): Open {
+function findOpen(session: ClientSession): Open {
   const open = ofSession.get(session) ?? new Set();
   ofSession.set(session, open);
   return open;

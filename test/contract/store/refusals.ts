@@ -39,6 +39,9 @@ export function refusalContract(context: StoreContext): void {
     await refusals.add([refusal(account, { lastAt: HOUR + 9, message: '$code' })]);
     await refusals.add([refusal(account, { lastAt: HOUR + 8, status: 400, message: 'Earlier.' })]);
     expect(await list(account)).to.deep.equal([refusal(account, { count: 2, lastAt: HOUR + 9, message: '$code' })]);
+    await refusals.add([refusal(account, { lastAt: HOUR + 9, message: 'At the same time.' })]);
+    const latest = { lastAt: HOUR + 9, message: 'At the same time.' };
+    expect(await list(account)).to.deep.equal([refusal(account, { count: 3, ...latest })]);
   });
 
   it('reads all page by page, and writes them as they are', async () => {
