@@ -204,7 +204,22 @@ function withOpenErrors<T>(path: string, open: () => T): T {
   }
 }
 
-function createWrite(db: DatabaseSync, { busyMs, repeatable }: ConnectionOptions): Connection['write'] {
+/**
+ * SQLite goes on writing to a file that was removed or replaced: nothing of it would be there after the next start.
+ * Returns what checks that the path still leads to the file that is open.
+ */
+function createPlaceCheck(path: string): () => void {
+  const inode = () => statSync(path, { throwIfNoEntry: false })?.ino;
+  const opened = inode();
+  return () => {
+    if (inode() === opened) return;
+    const what = `The database ${path} was removed or replaced while it was open: put it back, or restart.`;
+    throw new StoreError(what, 'no');
+  };
+}
+
+function createWrite(db: DatabaseSync, { path, busyMs, repeatable }: ConnectionOptions): Connection['write'] {
+  const checkStillThere = createPlaceCheck(path);
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
   const fairPause = createFairPause(db);
@@ -214,6 +229,7 @@ function createWrite(db: DatabaseSync, { busyMs, repeatable }: ConnectionOptions
     let result: ReturnType<typeof work>;
     let began: number;
     fairPause.pause();
+    checkStillThere();
     try {
       if (durability !== current) setDurability(db, durability);
       current = durability;

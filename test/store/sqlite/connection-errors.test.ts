@@ -1,5 +1,5 @@
 // What a failed write leaves behind and whom it blames, and what a read-only connection must not do.
-import { existsSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { OperatorError } from '../../../lib/base/operator-error.ts';
 import {
@@ -50,6 +50,22 @@ describe('sqlite connection', () => {
   const namesOf = ({ db }: Connection) => db.prepare('SELECT name FROM settings ORDER BY name').all();
   const add = ({ db }: Connection, name: string, value = 'v') =>
     db.prepare('INSERT INTO settings (name, value) VALUES (?, ?)').run(name, value);
+
+  it('writes nothing to a file that was removed or replaced, and goes on once it is back', () => {
+    const path = folder.file();
+    const connection = connect(path);
+    const write = (name: string) => connection.write(() => add(connection, name));
+    write('before');
+    renameSync(path, `${path}-aside`);
+    expect(failureOf(() => write('removed'))).to.include({ applied: 'no', blames: 'store' });
+    copyFileSync(`${path}-aside`, path);
+    expect(failureOf(() => write('replaced')).message).to.match(/was removed or replaced while it was open/);
+    rmSync(path);
+    renameSync(`${path}-aside`, path);
+    write('after');
+    expect(namesOf(connection).map(({ name }) => name)).to.include.members(['before', 'after']);
+    expect(namesOf(connection).map(({ name }) => name)).not.to.include.members(['removed']);
+  });
 
   const failures: Readonly<Record<string, readonly ['store' | 'batch', (connection: Connection) => void]>> = {
     'a row that is there already': ['batch', (connection) => add(connection, 'first')],
