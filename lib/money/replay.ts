@@ -116,7 +116,7 @@ export function decideEntryAgain(entry: Entry, op: Operation, charge: Charge | u
 }
 
 /** Decides an operation on a wallet that covers anything; undefined for an impossible one. */
-export function decideWithoutLimits(op: Operation, charge: Charge | undefined, grants?: string): Decision | undefined {
+function decideWithoutLimits(op: Operation, charge: Charge | undefined, grants?: string): Decision | undefined {
   const money = { avail: UNLIMITED, held: UNLIMITED, charged: UNLIMITED, topped: UNLIMITED, adjusted: 0n };
   const status = op.kind === 'resume' ? 'suspended' : 'active';
   const given = grants !== undefined && { grants, granted: UNLIMITED };

@@ -121,7 +121,7 @@ export function createPollJob(options: PollOptions): PollJob {
       const state = await polls(upstream, () => poll(job, route, signal));
       if (!state) throw upstreamFault('overloaded', 'too many polls of this upstream take too long');
       onPoll?.(upstream, state.status === 'queued' ? 'processing' : state.status);
-      if (state.status === 'failed') return failedBy(state.fault);
+      if (state.status === 'failed') return createFailed(state.fault);
       if (state.status === 'completed') return keep(job, state.result, route, signal);
       const { progress = 0, retryAfterMs } = state;
       if (state.lacksResult) {
@@ -155,7 +155,7 @@ function createUnfinished(outcome: Partial<Unfinished> & Pick<Unfinished, 'shown
   return { kind: 'unfinished', retryAfterMs: undefined, backsOff: false, ...outcome };
 }
 
-function failedBy(reason: UpstreamFault): PollOutcome {
+function createFailed(reason: UpstreamFault): PollOutcome {
   return { kind: 'failed', error: toClientFault(reason).message };
 }
 

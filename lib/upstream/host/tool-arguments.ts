@@ -31,7 +31,7 @@ export class ToolArguments {
     if (this.#characters === 0 && isQuoted(piece)) return this.#takeQuoted(piece);
     // Whole arguments that come once more.
     if (this.isComplete) return '';
-    return this.#accept(this.#freshOf(piece));
+    return this.#accept(this.#skipRepeated(piece));
   }
 
   /** What is new in the whole arguments. */
@@ -71,7 +71,7 @@ export class ToolArguments {
     return this.#accept(readQuotedObject(quoted) ?? quoted);
   }
 
-  #freshOf(piece: string): string {
+  #skipRepeated(piece: string): string {
     if (this.#mode === 'cumulative') return piece.slice(this.#characters);
     const first = this.#first;
     if (this.#mode === 'pieces' || this.#characters === 0) {
@@ -94,7 +94,7 @@ export class ToolArguments {
     this.#first = undefined;
     this.#doubtful = undefined;
     this.#mode = repeats ? 'cumulative' : 'pieces';
-    const fresh = this.#accept(this.#freshOf(second));
+    const fresh = this.#accept(this.#skipRepeated(second));
     return next === undefined ? fresh : fresh + this.take(next);
   }
 
