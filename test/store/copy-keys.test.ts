@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
+import { findChangedKeys } from '../../lib/store/copy-accounts.ts';
 import { StoreError } from '../../lib/store/store.ts';
 import { type FaultyStore, lose } from '../../testkit/faulty-store.ts';
 import { AT, applied, charge, RUB, rejection } from '../contract/store/context.ts';
@@ -42,6 +43,21 @@ describe('copy of keys that share a budget', () => {
     await copy();
     expect(await to.real.keys.list(wallet)).to.deep.equal(await keys.list(wallet));
     expect((await verifyLedger(to.real)).problems).to.deep.equal([]);
+  });
+
+  it('finds changed keys of an account on the first page of accounts and behind it', async () => {
+    const nameAccount = (at: number) => String(at).padStart(9, '0');
+    const side = (changed: string) => {
+      const owners = async ({ after = '', limit = 0 }) =>
+        Array.from({ length: 2 * limit }, (_, at) => nameAccount(at))
+          .filter((id) => id > after)
+          .slice(0, limit);
+      const list = async (id: string) => [{ id, name: id === changed ? 'other' : 'name' }];
+      return { accounts: {}, keys: { owners, list } } as never;
+    };
+    for (const changed of [nameAccount(0), nameAccount(700)])
+      expect(await findChangedKeys(side(changed), side(''))).to.equal(changed);
+    expect(await findChangedKeys(side(''), side(''))).to.equal(undefined);
   });
 
   it('copies all keys of an account', async () => {

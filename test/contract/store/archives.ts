@@ -245,6 +245,18 @@ export function archiveContract(kind: StoreKind): void {
     expect(await walletOf(copy, target)).to.deep.equal({ id: target, status: 'active', ...sums });
   });
 
+  it('restores whether a wallet was suspended', async () => {
+    const { store } = context;
+    const { wallet, opening } = await opened(1);
+    const target = await newAccount(store);
+    await store.accounts.setStatus(wallet, 'suspended');
+    const [last] = await store.ledger.entries(wallet, { limit: 1 });
+    if (last)
+      await store.archives.restoreRows({ charges: [], entries: [{ ...last, wallet: target, opId: newId('op') }] });
+    await store.archives.restore({ ...opening, wallet: target, lasting: 0, budgets: [] });
+    expect((await walletOf(store, target)).status).to.equal('suspended');
+  });
+
   it('restores the state of a wallet at its opening, and lets it continue', async () => {
     const { store } = context;
     const copy = await context.open();

@@ -124,18 +124,21 @@ export function memberContract(context: StoreContext): void {
       await newMember(account, 'member'),
       await newMember(account, 'member'),
       await newMember(account, 'owner'),
+      await newMember(account, 'owner'),
     ] as const;
     await newMember(account, 'owner');
     const issued = people.map(({ user }) => newKey(account, user));
     for (const key of issued) expect(await keys.add(key, 10)).to.equal('added');
-    const [left, accountant, gone, owner] = people;
+    const [left, accountant, gone, owner, removed] = people;
     expect(await users.leave({ ...left, at: AT + 1 })).to.equal('done');
     expect(await users.setMembership({ ...accountant, role: 'accountant' }, AT + 2)).to.equal('done');
     const user = await users.get(gone.user);
     if (user) expect(await users.remove(user, AT + 3)).to.equal('done');
     expect(await users.leave({ ...owner, at: AT + 4 })).to.equal('done');
+    const formerOwner = await users.get(removed.user);
+    if (formerOwner) expect(await users.remove(formerOwner, AT + 5)).to.equal('done');
     const ends = await Promise.all(issued.map(async ({ id }) => (await keys.get(id))?.revokedAt));
-    expect(ends).to.deep.equal([AT + 1, AT + 2, AT + 3, null]);
+    expect(ends).to.deep.equal([AT + 1, AT + 2, AT + 3, null, null]);
     expect((await findWrong(keys)).filter(({ wallet }) => wallet === account)).to.deep.equal([]);
   });
 

@@ -36,6 +36,23 @@ describe('backup of a SQLite store', () => {
     expect(told).to.deep.equal([{ done: 3, total: 3 }]);
   });
 
+  it('has no media file that ends at this very moment', async () => {
+    const { now } = Date;
+    const path = folder.file();
+    const expiresAt = now() + 3_600_000;
+    const store = await open(path);
+    for (const more of [0, 1]) await store.media.write(newMedia({ expiresAt: expiresAt + more }), piecesOf(PNG));
+    const file = folder.file();
+    Date.now = () => expiresAt;
+    try {
+      await copyDatabase({ path, mediaFolder: `${path}.media` }, file, new Int32Array(2));
+    } finally {
+      Date.now = now;
+    }
+    const left = await (await open(file)).media.page({ limit: 10 });
+    expect(left.map((row) => row.expiresAt)).to.deep.equal([expiresAt + 1]);
+  });
+
   it('has no row of a lost media file', async () => {
     const path = folder.file();
     const store = await open(path);
