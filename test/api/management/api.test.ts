@@ -308,6 +308,18 @@ describe('the management API', () => {
     expect((await get('/charges/hold_none')).text).to.contain('/nowhere/calls.gz');
   });
 
+  it('takes a change without a body, of any type, where it needs no fields', async () => {
+    const id = await newAccount();
+    const change = (path: string, headers: Record<string, string>) =>
+      ask(key, `/manage/accounts/${id}/${path}`, undefined, {
+        method: 'POST',
+        headers: { 'idempotency-key': `bare ${path}`, ...headers },
+      });
+    expect((await change('suspend', {})).json).to.include({ status: 'suspended' });
+    expect((await change('resume', { 'content-type': 'text/plain' })).json).to.include({ status: 'active' });
+    expect((await change('keys', {})).json.error.message).to.match(/^Invalid `name`/);
+  });
+
   it('takes no operator away, and suspends others', async () => {
     const { store } = stage.gateway;
     const person = (id: string, operator: boolean) => ({
