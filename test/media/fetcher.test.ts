@@ -193,12 +193,21 @@ describe('media fetcher', () => {
     expect(network.dialled).to.deep.equal(many.slice(0, 3).map((address) => `${address}:443`));
   });
 
+  it('names the host to its server, which may have a certificate for each', async () => {
+    await network.host('named.images.net', imageReply());
+    network.forget();
+    await fetchImage('https://named.images.net/x.png');
+    expect(network.serverNames).to.deep.equal(['named.images.net']);
+  });
+
   it('verifies the certificate of a host given as an address', async () => {
     const address = await network.host('x.images.net', imageReply(), {
       certificate: ['93.184.216.250'],
       address: '93.184.216.250',
     });
+    network.forget();
     expect((await fetchImage(`https://${address}/x.png`)).format).to.equal('png');
+    expect(network.serverNames).to.deep.equal([false]);
     const other = await network.host('y.images.net', imageReply(), {
       certificate: ['y.images.net'],
       address: '93.184.216.251',

@@ -3,7 +3,7 @@
 import { channel } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, Socket } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
+import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { createFetcher, type Fetcher, type FetcherOptions } from '../../lib/media/fetcher.ts';
 import { type Authority, createAuthority } from '../../testkit/certificates.ts';
@@ -25,6 +25,8 @@ export class Network {
   readonly resolved: string[] = [];
   /** `address:port` of every connection, in order. */
   readonly dialled: string[] = [];
+  /** The server name of each connection over TLS; false if it has none. */
+  readonly serverNames: (string | false)[] = [];
   /** Heads of the requests that arrived. */
   readonly heads: string[] = [];
   readonly #routes = new Map<string, number>();
@@ -51,7 +53,10 @@ export class Network {
     const server =
       certificate === 'none'
         ? createServer(onSocket)
-        : createTlsServer(this.authority.issue(...certificate), onSocket).on('tlsClientError', () => {});
+        : createTlsServer(this.authority.issue(...certificate), (socket: TLSSocket) => {
+            this.serverNames.push(socket.servername ?? false);
+            onSocket(socket);
+          }).on('tlsClientError', () => {});
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     this.#servers.push(server);
@@ -115,7 +120,7 @@ export class Network {
   };
 
   forget(): void {
-    for (const list of [this.resolved, this.dialled, this.heads]) list.length = 0;
+    for (const list of [this.resolved, this.dialled, this.serverNames, this.heads]) list.length = 0;
   }
 
   async close(): Promise<void> {
