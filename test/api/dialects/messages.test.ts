@@ -343,6 +343,8 @@ describe('calls of old clients', () => {
       content: [{ type: 'text', text: 'found' }],
     });
     expect(hasCalls).to.equal(true);
+    const silent = readMessages([prompt, said(look), { ...answered('look'), content: null }, prompt]).messages[2];
+    expect(silent?.content[0]).to.deep.include({ type: 'tool-result', content: [] });
     expect(() => readMessages([prompt, said(look), answered('find'), prompt])).to.throw('a call without a result');
   });
 
