@@ -1,7 +1,6 @@
 // The log: buffered JSON lines by pino, with every secret scrubbed from the finished text, wherever it appears.
 import { openSync } from 'node:fs';
 import { type Logger, pino, stdTimeFunctions } from 'pino';
-import { keepStdoutFromBlocking } from '../platform/stdout.ts';
 
 export interface Log extends Logger {
   /** Values to scrub from all later lines. */
@@ -48,7 +47,9 @@ const STUCK_MS = 500;
 const WAITING_BYTES_MAX = 4 * 1024 * 1024;
 
 export function createLog({ level, keyPrefix, destination = 1, isShared = false }: LogOptions): Log {
-  if (destination === 1) keepStdoutFromBlocking();
+  // Its first use makes a pipe non-blocking, until a process that inherits it starts or ends: a full one then refuses
+  // writes, which a thread would wait for otherwise.
+  if (destination === 1) void process.stdout;
   const reader = watchReader();
   const output = pino.destination({
     // Opened here: pino opens lazily, and `flushSync` fails before that.

@@ -45,8 +45,6 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 130_000;
 /** Of load balancers that keep theirs for 600 s, and cannot be told otherwise. They have few of them. */
 const KEEP_ALIVE_BEHIND_PROXY_MS = 620_000;
-/** `trustedProxies` that name none; the setting is 0 by default. */
-const NO_PROXY = /^0{0,2}$/;
 /** Then the reply says `connection: close`, which frees the memory that a long-lived connection gathers. */
 const REQUESTS_PER_CONNECTION_MAX = 10_000;
 const STALL_MS = 60_000;
@@ -66,7 +64,8 @@ export function createHttp(options: HttpOptions): Http {
     trustedProxies = '',
   } = options;
   const headers = securityHeaders(options.publicUrl ?? '');
-  const keepAliveTimeout = NO_PROXY.test(trustedProxies.trim()) ? KEEP_ALIVE_MS : KEEP_ALIVE_BEHIND_PROXY_MS;
+  // None is trusted if the setting is empty or 0.
+  const keepAliveTimeout = Number(trustedProxies) === 0 ? KEEP_ALIVE_MS : KEEP_ALIVE_BEHIND_PROXY_MS;
   const listener = openListener({ headersTimeout: headersTimeoutMs, keepAliveTimeout });
   listener.maxConnections = connectionsMax;
   listener.maxRequestsPerSocket = REQUESTS_PER_CONNECTION_MAX;

@@ -1,7 +1,6 @@
 // The workers of a primary: starts them, sends them messages, replaces workers that exit on their own, and stops them.
 import cluster, { type Worker } from 'node:cluster';
 import type { Log } from '../http/log.ts';
-import { keepStdoutFromBlocking } from '../platform/stdout.ts';
 import { type ToPrimary, type ToWorker, WORKER_VARIABLE, type WorkerTerms } from './messages.ts';
 import type { StartupReport } from './startup-report.ts';
 
@@ -65,7 +64,6 @@ export function createPool({ size, group, port, log, onMessage, onEnd }: PoolOpt
   function fillSlot(slot: WorkerSlot, isFirst = false): Promise<StartupReport> {
     const startedAt = performance.now();
     const worker = cluster.fork({ [WORKER_VARIABLE]: JSON.stringify({ group, port, isFirst } satisfies WorkerTerms) });
-    keepStdoutFromBlocking();
     slot.worker = worker;
     return new Promise((resolve, reject) => {
       worker.on('message', (message: ToPrimary) => {
@@ -75,7 +73,6 @@ export function createPool({ size, group, port, log, onMessage, onEnd }: PoolOpt
         } else onMessage(message, (answer) => sendToWorker(worker, answer), worker.id);
       });
       worker.once('exit', (code: number | null, signal: string | null) => {
-        keepStdoutFromBlocking();
         const wasListening = slot.listens;
         if (performance.now() - startedAt > EARLY_EXIT_MS) slot.earlyExits = 0;
         Object.assign(slot, { worker: undefined, listens: false });

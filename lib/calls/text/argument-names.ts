@@ -2,7 +2,7 @@
 
 import { parseExactJson, renameFields } from '../../base/exact-json.ts';
 import { isRecord } from '../../base/record.ts';
-import type { Content, JsonObject, Provider, ProviderPart, Tool } from '../../upstream/contract/provider.ts';
+import type { Content, JsonObject, Provider, ProviderPart, Tool, Tools } from '../../upstream/contract/provider.ts';
 import { type FittedCall, shortenName, type ToolParts } from './tool-rules.ts';
 
 /** The same name becomes the same in every request, so that the vendor's cache still knows the history. */
@@ -11,12 +11,8 @@ export function fitArguments<Fitted extends ToolParts>(
   { argumentNames }: Pick<Provider, 'argumentNames'>,
 ): FittedCall<Fitted> {
   const { tools } = call;
-  const vendorNames = new Map<string, string>();
-  for (const { schema } of (argumentNames && tools?.list) ?? []) {
-    for (const name of Object.keys(isRecord(schema.properties) ? schema.properties : {}))
-      if (argumentNames && !vendorNames.has(name) && name.search(argumentNames) < 0)
-        vendorNames.set(name, shortenName(name));
-  }
+  const refused = argumentNames ? listArguments(tools).filter((name) => name.search(argumentNames) < 0) : [];
+  const vendorNames = new Map(refused.map((name) => [name, shortenName(name)]));
   const clientNames = new Map([...vendorNames].map(([name, short]) => [short, name]));
   if (!tools || vendorNames.size === 0) return { call, clientNames };
   const toVendorName = (name: string) => vendorNames.get(name) ?? name;
@@ -26,6 +22,12 @@ export function fitArguments<Fitted extends ToolParts>(
   }));
   const list = tools.list.map((tool) => fitDefinition(tool, toVendorName));
   return { call: { ...call, messages, tools: { ...tools, list } }, clientNames };
+}
+
+function listArguments(tools: Tools | undefined): readonly string[] {
+  return (tools?.list ?? []).flatMap(({ schema: { properties } }) =>
+    isRecord(properties) ? Object.keys(properties) : [],
+  );
 }
 
 /** What is no JSON of an object stays as it is. */
