@@ -1,7 +1,7 @@
 // Plugin for upstreams that make and edit images with OpenAI's images API, or nearly so.
 import type { ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
 import { readReplyImages } from './reply.ts';
-import { buildImageRequest, EDIT_TRANSPORTS, type Settings } from './request.ts';
+import { APIS, buildImageRequest, EDIT_TRANSPORTS, type Settings } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
   contract: 2,
@@ -9,6 +9,10 @@ const plugin: ProviderPlugin<Settings> = {
   settings(joi, account) {
     return account.keyOptional('https://api.openai.com/v1', {
       sizeMap: joi.object().pattern(joi.string(), joi.string()).default({}),
+      api: joi
+        .string()
+        .valid(...APIS)
+        .default('openai'),
       editTransport: joi
         .string()
         .valid(...EDIT_TRANSPORTS)

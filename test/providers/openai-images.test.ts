@@ -97,6 +97,53 @@ describe('openai-images', () => {
     expect(body.images).to.deep.equal([{ image_url: url }]);
   });
 
+  describe('of another vendor', () => {
+    const png = createSampleImage('png');
+    const url = `data:image/png;base64,${Buffer.from(png.bytes).toString('base64')}`;
+    const linked = { type: 'image_url', image_url: { url } };
+    const asBase = { model: 'flux', prompt: 'A cat' };
+
+    for (const [api, count, path, images] of [
+      ['xai', 0, '/v1/images/generations', {}],
+      ['xai', 1, '/v1/images/edits', { image: { type: 'image_url', url } }],
+      [
+        'xai',
+        2,
+        '/v1/images/edits',
+        {
+          images: [
+            { type: 'image_url', url },
+            { type: 'image_url', url },
+          ],
+        },
+      ],
+      ['ark', 0, '/v1/images/generations', {}],
+      ['ark', 1, '/v1/images/generations', { image: url }],
+      ['ark', 2, '/v1/images/generations', { image: [url, url] }],
+      ['openrouter', 0, '/v1/images', {}],
+      ['openrouter', 1, '/v1/images', { input_references: [linked] }],
+    ] as const) {
+      it(`sends ${count} images to ${api} in JSON, to ${path}`, async () => {
+        const sent = await sentBy({ images: Array(count).fill(png), options: { api } });
+        expect(sent.path).to.equal(path);
+        expect(sent.type).to.equal('application/json');
+        expect(sent.body).to.deep.equal({ ...asBase, ...images });
+      });
+    }
+
+    for (const [api, asked, sizeMap, shape] of [
+      ['xai', { size: WIDE }, {}, { aspect_ratio: '16:9' }],
+      ['xai', { aspect: '3:4' }, {}, { aspect_ratio: '3:4' }],
+      ['openrouter', { size: WIDE }, { '1792x1024': '21:9' }, { aspect_ratio: '21:9' }],
+      ['ark', { size: WIDE }, {}, { size: '2560x1440' }],
+      ['ark', { aspect: '9:16' }, { '9:16': '2K' }, { size: '2K' }],
+    ] as const) {
+      it(`asks ${api} for ${JSON.stringify(shape)} for ${JSON.stringify(asked)}`, async () => {
+        expect((await sentBy({ ...asked, options: { api, sizeMap } })).body).to.deep.equal({ ...asBase, ...shape });
+      });
+    }
+  });
+
   describe('makes of an answer', () => {
     const bytes = Buffer.from('an image');
     const inline = bytes.toString('base64');
@@ -184,6 +231,7 @@ describe('openai-images', () => {
     expect(settings).to.deep.equal({
       baseUrl: 'https://api.openai.com/v1',
       sizeMap: {},
+      api: 'openai',
       editTransport: 'multipart',
       input: {},
     });
