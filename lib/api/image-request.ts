@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import { fault, isFault } from '../base/faults.ts';
 import { freeBytes } from '../base/free-bytes.ts';
-import { list, object, text } from '../base/json-schema.ts';
+import { list } from '../base/json-schema.ts';
 import { isRecord } from '../base/record.ts';
 import { sniffImage } from '../base/sniff.ts';
 import { IMAGE_SIZES, type ImageRequest, REFERENCES_MAX, type Refusal } from '../calls/images/request.ts';
@@ -27,8 +27,8 @@ interface Fields {
   readonly stream?: unknown;
 }
 
-interface EditFields extends Fields {
-  readonly image?: string | null;
+interface ImageFields {
+  readonly image?: unknown;
   readonly images?: readonly unknown[] | null;
 }
 
@@ -56,50 +56,80 @@ const GENERATION = {
   ...spendingFields,
 };
 
-export const generationFields = body(GENERATION);
+const OBJECT_HINT = 'May also be in an object, as its `url` or `image_url`.';
+const IMAGE = { type: ['string', 'object'], description: `${IMAGE_HINT} ${OBJECT_HINT}` };
+
+const AS_AN_EDIT = documentAs(Joi.any(), {
+  description:
+    'As of an edit: an image to work from makes the call an edit, with this reply. Anything else is ignored.',
+});
+
+export const generationFields = body({
+  ...GENERATION,
+  image: optional(AS_AN_EDIT, 'is ignored'),
+  images: optional(AS_AN_EDIT, 'is ignored'),
+});
 
 /** The fields of an edit in JSON. */
 export const editFields = body({
   ...GENERATION,
   image: optional(
-    Joi.string().allow('').description(IMAGE_HINT),
+    documentAs(Joi.alternatives(Joi.string().allow(''), Joi.array(), Joi.object()), {
+      type: ['string', 'object', 'array'],
+      description: `${IMAGE_HINT} ${OBJECT_HINT} Or a list of up to 4.`,
+      items: IMAGE,
+      maxItems: REFERENCES_MAX,
+    }),
     'must be a string: an https URL or a data URI of an image',
   ),
   images: optional(
     documentAs(
       Joi.array(),
-      list(
-        { anyOf: [text(IMAGE_HINT), object({ image_url: text(IMAGE_HINT) })] },
-        { description: 'Up to 4 images, including `image`.', maxItems: REFERENCES_MAX },
-      ),
+      list(IMAGE, { description: 'Up to 4 images, including `image`.', maxItems: REFERENCES_MAX }),
     ),
     'must be an array of strings',
   ),
 });
 
 export function parseGeneration(value: unknown): ImageRequest {
-  const fields = checkFields<Fields>(generationFields, value);
-  return { ...createImageRequest(fields, { images: [], refusal: undefined }), ...readSpending(value) };
+  const fields = checkFields<Fields & ImageFields>(generationFields, value);
+  const named = nameImages(readMeantImages(fields));
+  const read = named.length === 0 ? { images: [], refusal: undefined } : readEditImages(named);
+  return {
+    ...createImageRequest(fields, read),
+    ...(named.length > 0 && { isEdit: true }),
+    ...readSpending(value),
+  };
+}
+
+/** A generation ignores what no client means as an image. */
+function readMeantImages({ image, images }: ImageFields): ImageFields {
+  const isMeant = image !== '' && (typeof image === 'string' || (typeof image === 'object' && image !== null));
+  return { ...(isMeant && { image }), ...(Array.isArray(images) && { images }) };
 }
 
 export function parseEdit(value: unknown): ImageRequest {
-  const fields = checkFields<EditFields>(editFields, value);
-  const { image, images } = fields;
-  const named: NamedSource[] = image == null ? [] : [{ field: 'image', source: image }];
-  for (const [at, source] of (images ?? []).entries()) {
-    const field = `images[${at}]`;
-    // The vendor's own clients write an object around it.
-    const { image_url: linked } = isRecord(source) ? source : {};
-    if (linked !== undefined)
-      named.push({ field: `${field}.image_url`, source: checkLink(linked, `${field}.image_url`) });
-    else named.push({ field, source: checkLink(source, field) });
-  }
-  return { ...createImageRequest(fields, readEditImages(named)), ...readSpending(value) };
+  const fields = checkFields<Fields & ImageFields>(editFields, value);
+  return { ...createImageRequest(fields, readEditImages(nameImages(fields))), ...readSpending(value) };
 }
 
-function checkLink(source: unknown, field: string): string {
-  if (typeof source !== 'string') throw invalidField(field, 'must be a string');
-  return source;
+function nameImages({ image, images }: ImageFields): readonly NamedSource[] {
+  const alone = Array.isArray(image) || image == null ? [] : [nameSource(image, 'image')];
+  const nameList = (list: unknown, field: string) =>
+    Array.isArray(list) ? list.map((source, at) => nameSource(source, `${field}[${at}]`)) : [];
+  return [...alone, ...nameList(image, 'image'), ...nameList(images, 'images')];
+}
+
+/** Clients of other services write objects around the link. */
+function nameSource(source: unknown, field: string): NamedSource {
+  if (typeof source === 'string') return { field, source };
+  const { image_url: linked, url, file_id: id } = isRecord(source) ? source : {};
+  if (linked !== undefined) return nameSource(linked, `${field}.image_url`);
+  if (url !== undefined) return nameSource(url, `${field}.url`);
+  throw invalidField(
+    field,
+    id === undefined ? 'must be a string' : 'must be an image or its URL: files have no ids here',
+  );
 }
 
 const FILE_FIELD = /^images?(?:\[\d*\])?$/;

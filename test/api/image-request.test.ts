@@ -134,7 +134,39 @@ describe('image request', () => {
       ['images[2]', LINK],
     ]);
     expect(() => objects({ image_url: 5 })).to.throw('Invalid `images[0].image_url`: must be a string');
-    expect(() => objects({ file_id: 'file_1' })).to.throw('Invalid `images[0]`: must be a string');
+    expect(() => objects({ file_id: 'file_1' })).to.throw('Invalid `images[0]`: must be an image or its URL');
+    expect(() => objects({ size: 1 })).to.throw('Invalid `images[0]`: must be a string');
+  });
+
+  it('accepts the image of an edit as clients of other services write it', () => {
+    for (const [image, field] of [
+      [{ type: 'image_url', url: LINK }, 'image.url'],
+      [{ image_url: LINK }, 'image.image_url'],
+      [{ image_url: { url: LINK } }, 'image.image_url.url'],
+      [[LINK], 'image[0]'],
+      [[{ url: LINK }], 'image[0].url'],
+    ] as const) {
+      expect(shown(parseEdit({ prompt: 'a hill', image })).images, field).to.deep.equal([[field, LINK]]);
+    }
+    const image = [LINK, LINK, LINK];
+    expect(() => parseEdit({ prompt: 'a hill', image, images: [LINK, LINK] })).to.throw('at most 4 images');
+    expect(() => parseEdit({ prompt: 'a hill', image: [] })).to.throw('Invalid `image`: is required');
+    expect(() => parseEdit({ prompt: 'a hill', image: 5 })).to.throw('Invalid `image`: must be a string');
+  });
+
+  it('is an edit where a generation brings an image', () => {
+    for (const [fields, images] of [
+      [{ image: LINK }, [['image', LINK]]],
+      [{ image: [LINK] }, [['image[0]', LINK]]],
+      [{ images: [{ image_url: LINK }] }, [['images[0].image_url', LINK]]],
+    ] as const) {
+      const read = shown(parseGeneration({ prompt: 'a hill', ...fields }));
+      expect(read).to.deep.equal({ ...plain, isEdit: true, images });
+    }
+    for (const fields of [{ image: '' }, { image: null }, { image: 5 }, { image: true, images: 'a' }, { images: [] }]) {
+      expect(shown(parseGeneration({ prompt: 'a hill', ...fields }))).to.deep.equal({ ...plain, images: [] });
+    }
+    expect(() => parseGeneration({ prompt: 'a hill', image: Array(5).fill(LINK) })).to.throw('at most 4 images');
   });
 
   it('classifies the parts of a form', () => {

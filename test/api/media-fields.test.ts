@@ -26,7 +26,7 @@ const rows: readonly Row[] = [
   [generationFields, 'aspect', ASPECTS, ['16x9', '2:3', ...TEXTS]],
   [generationFields, 'n', [1], [0, 2, 1.5, '1']],
   [editFields, 'prompt', ['a'], TEXTS],
-  [editFields, 'image', ['a', ''], [5, ['a']]],
+  [editFields, 'image', ['a', '', ['a'], { url: 'a' }], [5, true]],
   [editFields, 'images', [[], ['a'], ['a', 'b', 'c', 'd']], ['a', { 0: 'a' }, 5]],
   [videoFields, 'model', ['m', ' '], TEXTS],
   [videoFields, 'prompt', ['a'], [' ', ...TEXTS]],

@@ -106,7 +106,7 @@ const EDIT: Readonly<Record<string, Row>> = {
   'null for an image': [ask({ image: null, images: null }), 400, /^Invalid `image`: is required/],
   'no images': [ask({ images: [] }), 400, /^Invalid `image`: is required/],
   'a number for an image': [ask({ image: 5 }), 400, /^Invalid `image`: must be a string/],
-  'a list for an image': [ask({ image: [IMAGE] }), 400, /^Invalid `image`: must be a string/],
+  'a list of numbers for an image': [ask({ image: [5] }), 400, /^Invalid `image\[0\]`: must be a string/],
   'a text for images': [ask({ images: IMAGE }), 400, /^Invalid `images`: must be an array/],
   'a file among images': [ask({ images: [IMAGE, { file_id: 'f' }] }), 400, /^Invalid `images\[1\]/],
   'five images': [edit({ images: Array(4).fill(IMAGE) }), 400, /^Invalid `images`: an edit takes at most 4/],

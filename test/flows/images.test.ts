@@ -73,6 +73,18 @@ describe('images', () => {
       expect([type, bytes.equals(PNG)]).to.deep.equal(['image/png', true]);
     });
 
+    it('are edits where they bring an image, with the reply of a generation', async () => {
+      const reply = await generate({ image: [uri(PNG)] });
+      expect(reply.status, reply.text).to.equal(200);
+      expect(reply.json).to.have.all.keys('created', 'data');
+      expect(pathsAsked()).to.deep.equal(['/v1/images/edits']);
+      expect(upstream.calls[0]?.bytes.includes(PNG)).to.equal(true);
+      expect(await findCharge(reply)).to.include({ state: 'settled', kind: 'edit', charged: 10n * RUB });
+      const refused = await generate({ model: 'plain', image: uri(PNG) });
+      expect(refused.status, refused.text).to.equal(400);
+      expect(upstream.calls).to.have.length(1);
+    });
+
     it('use the default model, or the one that an alias names', async () => {
       const byDefault = await ask(GENERATIONS, { prompt: 'a red square' });
       expect(byDefault.status, byDefault.text).to.equal(200);

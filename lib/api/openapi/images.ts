@@ -106,7 +106,7 @@ export const imageChapter: Chapter = {
       ...describeFields(editFields),
       description: 'At least one image is required.',
       anyOf: [
-        { required: ['image'], properties: { image: { type: 'string' } } },
+        { required: ['image'], properties: { image: { type: ['string', 'object', 'array'], minItems: 1 } } },
         { required: ['images'], properties: { images: { type: 'array', minItems: 1 } } },
       ],
     },
@@ -115,6 +115,7 @@ export const imageChapter: Chapter = {
       properties: {
         ...(FORM.properties as Json),
         image: { anyOf: [FILE, list(FILE, { maxItems: REFERENCES_MAX })] },
+        images: list(FILE, { description: 'Same as `image`.', maxItems: REFERENCES_MAX }),
         'image[]': list(FILE, { description: 'Same as `image`; at most 4 images in total.', maxItems: REFERENCES_MAX }),
       },
     },

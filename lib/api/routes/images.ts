@@ -68,8 +68,14 @@ const edit: Task = {
   }),
 };
 
-async function answer(paid: PaidRequest, task: Task): Promise<Lifecycle.ReturnValueTypes> {
-  const imageRequest = await readRequest(paid, task);
+/** A generation that brings images is an edit, with the reply of a generation. */
+function fitTask(task: Task, { isEdit }: ImageRequest): Task {
+  return isEdit ? { ...task, kind: 'edit', findModel: findEditModel } : task;
+}
+
+async function answer(paid: PaidRequest, asked: Task): Promise<Lifecycle.ReturnValueTypes> {
+  const imageRequest = await readRequest(paid, asked);
+  const task = fitTask(asked, imageRequest);
   let { images } = imageRequest;
   try {
     const model = await findPayableModel(paid, task, imageRequest);
@@ -135,7 +141,7 @@ async function readRequest(paid: PaidRequest, task: Task): Promise<ImageRequest>
     format: task.format,
     typeHint: task.takesForms ? BOTH_TYPES : undefined,
     admit,
-    inspectHead: async (head) => void (await findPayableModel(paid, task, head)),
+    inspectHead: async (head) => void (await findPayableModel(paid, fitTask(task, head), head)),
   });
 }
 

@@ -27,6 +27,8 @@ export interface ImageRequest {
   /** The reply is a stream of one event. */
   readonly stream?: true;
   readonly spending?: RequestSpending;
+  /** A generation that brings images to work from. */
+  readonly isEdit?: true;
   /** The images to edit; empty for a generation. */
   readonly images: readonly RequestImage[];
   /** Set if one of the images cannot be read; reported only once the balance would cover the call. */
