@@ -1,6 +1,6 @@
 // Manages accounts and their keys: creates, lists and suspends accounts; issues, limits, rotates and revokes keys.
 import { randomBytes } from 'node:crypto';
-import { HOUR_MS } from '../base/durations.ts';
+import { DAY_MS, HOUR_MS } from '../base/durations.ts';
 import { isOneLine } from '../base/one-line.ts';
 import { OperatorError, UnknownError } from '../base/operator-error.ts';
 import { NO_LIMITS } from '../money/key-limits.ts';
@@ -14,6 +14,13 @@ import { readZone } from './zone.ts';
 
 /** The maximum of active keys of an account, and of each of its members beside these. */
 export const ACTIVE_KEYS_MAX = 10;
+
+/**
+ * New keys of an account within 24 hours, those of its members included. Keys are kept for good, and pages read all of an
+ * account: one that makes thousands would hold up everybody else.
+ */
+export const NEW_KEYS_MAX = 200;
+const NEW_KEYS = { most: NEW_KEYS_MAX, withinMs: DAY_MS } as const;
 
 /** How long a replaced key may keep working. */
 export const ROTATION_HOURS_MAX = 720;
@@ -110,10 +117,15 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
     const limits = { ...NO_LIMITS, ...dropRepeats(requested), zone: await readZone(users, account) };
     checkLimits(limits, createdAt);
     const creator = createdBy !== undefined && { createdBy };
-    const added = await keys.add({ ...row, account, name: validateName(name), limits, ...creator }, ACTIVE_KEYS_MAX);
+    const added = await keys.add(
+      { ...row, account, name: validateName(name), limits, ...creator },
+      ACTIVE_KEYS_MAX,
+      NEW_KEYS,
+    );
     if (added === 'no_account') throw unknownAccountError(account);
     if (added === 'no_member') throw new OperatorError('Only owners and members of an account may issue keys.');
     if (added === 'too_many') throw tooManyKeysError();
+    if (added === 'too_many_new') throw tooManyNewKeysError();
     return { id: row.id, key };
   };
 
@@ -130,10 +142,11 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
     if (!before) throw unknownKeyError(id);
     const { key, row } = generateKey();
     const endsAt = Math.min(row.createdAt + hours * HOUR_MS, before.limits.expiresAt ?? Number.POSITIVE_INFINITY);
-    const result = await keys.replace(id, { ...row, endsAt }, ACTIVE_KEYS_MAX);
+    const result = await keys.replace(id, { ...row, endsAt }, ACTIVE_KEYS_MAX, NEW_KEYS);
     if (result === 'no_key') throw unknownKeyError(id);
     if (result === 'ended') throw endedKeyError(id);
     if (result === 'too_many') throw tooManyKeysError();
+    if (result === 'too_many_new') throw tooManyNewKeysError();
     return { id: row.id, key, endsAt };
   }
 
@@ -201,6 +214,12 @@ function endedKeyError(id: string): OperatorError {
 
 function tooManyKeysError(): OperatorError {
   return new OperatorError(`The account already has ${ACTIVE_KEYS_MAX} active keys, the maximum. Revoke one first.`);
+}
+
+function tooManyNewKeysError(): OperatorError {
+  return new OperatorError(
+    `The account has got ${NEW_KEYS_MAX} new keys within 24 hours, the maximum. Try again later.`,
+  );
 }
 
 /** Quotes an operator's text for a message: short, on one line, with visible control characters. */

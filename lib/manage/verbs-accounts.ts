@@ -158,7 +158,8 @@ const KEY_VERBS: readonly Verb[] = [
     route: { method: 'POST', path: '/accounts/{account}/keys', own: '/keys', scope: 'keys' },
     audit: 'key.issue',
     summary: 'Issue an API key',
-    description: 'The reply is the only place that shows the key. An account has at most 10 active keys.',
+    description:
+      'The reply is the only place that shows the key. An account has at most 10 active keys, and gets at most 200 new ones within 24 hours.',
     input: { name: must(textField('A name for people to read.')), ...KEY_LIMITS, ...REQUEST_LIMITS },
     reply: replies.keyIssued,
     run: ({ keyActions }, session, { account, name, ...limits }: OfAccount & KeyLimitInput & { name: string }) =>

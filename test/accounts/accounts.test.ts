@@ -223,6 +223,26 @@ describe('accounts', () => {
     expect(rows.find(({ id }) => id === issued[0]!.id)?.revokedAt).to.equal(now - 5000);
   });
 
+  it('issues an account 200 keys within 24 hours, however many have ended', async () => {
+    const { id } = await accounts.create('rotates');
+    const keys: string[] = [];
+    for (let count = 0; count < 200; count += 1) {
+      keys.push((await accounts.issueKey(id, `${count}`)).id);
+      if (keys.length > 9) await accounts.revokeKey(keys.shift() as string);
+    }
+    const wanted = '200 new keys within 24 hours';
+    for (const asked of [accounts.issueKey(id, 'more'), accounts.rotateKey(keys[0] as string, 1)]) {
+      const error = await asked.then(
+        () => expect.fail('it was issued'),
+        (thrown: Error) => thrown,
+      );
+      expect(error).to.be.instanceOf(OperatorError);
+      expect(error.message).to.include(wanted);
+    }
+    now += 86_400_000;
+    await accounts.issueKey(id, 'the next day');
+  });
+
   it('names an unknown id, shortened and on one line', async () => {
     const long = `acc_${'x'.repeat(500)}\nnext line`;
     const refusals = [

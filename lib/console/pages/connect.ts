@@ -1,5 +1,5 @@
 // How to connect programs: the settings of each client, ready to paste, a key for it, and whether its first call arrived.
-import { ACTIVE_KEYS_MAX } from '../../accounts/accounts.ts';
+import { ACTIVE_KEYS_MAX, NEW_KEYS_MAX } from '../../accounts/accounts.ts';
 import { HOUR_MS } from '../../base/durations.ts';
 import { type Catalog, chooseCatalog } from '../../catalog/catalog.ts';
 import { listModels } from '../../catalog/listing.ts';
@@ -38,7 +38,7 @@ const WORDS = defineWords({
     nameHint: 'Such as the name of the program or the device. You can give the key a budget under “Keys”.',
     issue: 'Create a key',
     issued: 'Copy the key now: it is shown only once. It is already filled in below.',
-    full: `There are ${ACTIVE_KEYS_MAX} active keys already. Revoke one to create another.`,
+    full: `There can be ${ACTIVE_KEYS_MAX} active keys, and ${NEW_KEYS_MAX} new ones within 24 hours. Revoke one to create another.`,
     badName: 'A name must have 1 to 100 characters, without control characters.',
     toKeys: 'Keys and their limits',
     yourKey: 'YOUR_KEY',
@@ -70,7 +70,7 @@ const WORDS = defineWords({
     nameHint: 'Например, название программы или устройства. Бюджет ключа можно задать в разделе «Ключи».',
     issue: 'Создать ключ',
     issued: 'Скопируйте ключ: он показан только один раз. В настройки ниже он уже подставлен.',
-    full: `Уже есть ${ACTIVE_KEYS_MAX} действующих ключей. Отзовите один, чтобы создать другой.`,
+    full: `Действующих ключей может быть ${ACTIVE_KEYS_MAX}, новых за сутки — ${NEW_KEYS_MAX}. Отзовите один, чтобы создать другой.`,
     badName: 'Название: от 1 до 100 символов, кроме управляющих.',
     toKeys: 'Ключи и их ограничения',
     yourKey: 'ВАШ_КЛЮЧ',

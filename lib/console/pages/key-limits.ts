@@ -1,6 +1,6 @@
 // The limits of a key on its pages (form fields, display, changes) and key rotation.
 
-import { ROTATION_HOURS_MAX } from '../../accounts/accounts.ts';
+import { NEW_KEYS_MAX, ROTATION_HOURS_MAX } from '../../accounts/accounts.ts';
 import { checkLimits, type RequestedLimits } from '../../accounts/limits.ts';
 import { fault } from '../../base/faults.ts';
 import { OperatorError } from '../../base/operator-error.ts';
@@ -59,7 +59,7 @@ const WORDS = defineWords({
     never: 'never',
     noBudget: 'no limit',
     issued: 'Copy the key now: it is shown only once.',
-    full: 'There are already ten active keys, the most there can be. Revoke one first.',
+    full: `There can be ten active keys, and ${NEW_KEYS_MAX} new ones within 24 hours. Revoke one first.`,
     ended: 'This key has just expired or been revoked: nothing was changed.',
     revoke: 'Revoke this key',
     usersLink: 'End users of this key',
@@ -95,7 +95,7 @@ const WORDS = defineWords({
     never: 'бессрочный',
     noBudget: 'без ограничения',
     issued: 'Скопируйте ключ: он показан только один раз.',
-    full: 'Действующих ключей уже десять, больше создать нельзя. Сначала отзовите один.',
+    full: `Действующих ключей может быть десять, новых за сутки — ${NEW_KEYS_MAX}. Сначала отзовите один.`,
     ended: 'Этот ключ только что отозван или истёк: ничего не изменилось.',
     revoke: 'Отозвать этот ключ',
     usersLink: 'Пользователи этого ключа',

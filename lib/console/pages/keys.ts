@@ -1,5 +1,5 @@
 // The keys of an account: issue (shown once), list, revoke by typing the name.
-import { ACTIVE_KEYS_MAX } from '../../accounts/accounts.ts';
+import { ACTIVE_KEYS_MAX, NEW_KEYS_MAX } from '../../accounts/accounts.ts';
 import { type BudgetSum, getBudgetKeyId, indexSums } from '../../money/budget.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
 import { audit } from '../audit.ts';
@@ -32,8 +32,8 @@ const WORDS = defineWords({
     revoked: 'revoked',
     issue: 'Create a key',
     issueButton: 'Create',
-    limit: `An account can have ${ACTIVE_KEYS_MAX} active keys. Revoke one to create another.`,
-    ownLimit: `You can have ${ACTIVE_KEYS_MAX} active keys. Revoke one to create another.`,
+    limit: `An account can have ${ACTIVE_KEYS_MAX} active keys. Revoke one to create another. An account gets at most ${NEW_KEYS_MAX} new keys within 24 hours.`,
+    ownLimit: `You can have ${ACTIVE_KEYS_MAX} active keys. Revoke one to create another. An account gets at most ${NEW_KEYS_MAX} new keys within 24 hours.`,
     badName: 'A name must have 1 to 100 characters, without control characters.',
     issued: 'Copy the key now: it is shown only once.',
     call: 'Try it on the command line',
@@ -68,8 +68,8 @@ const WORDS = defineWords({
     revoked: 'отозван',
     issue: 'Создать ключ',
     issueButton: 'Создать',
-    limit: `В аккаунте может быть ${ACTIVE_KEYS_MAX} действующих ключей. Отзовите один, чтобы создать другой.`,
-    ownLimit: `У вас может быть ${ACTIVE_KEYS_MAX} действующих ключей. Отзовите один, чтобы создать другой.`,
+    limit: `В аккаунте может быть ${ACTIVE_KEYS_MAX} действующих ключей. Отзовите один, чтобы создать другой. За сутки в аккаунте можно создать не больше ${NEW_KEYS_MAX} ключей.`,
+    ownLimit: `У вас может быть ${ACTIVE_KEYS_MAX} действующих ключей. Отзовите один, чтобы создать другой. За сутки в аккаунте можно создать не больше ${NEW_KEYS_MAX} ключей.`,
     badName: 'Название: от 1 до 100 символов, кроме управляющих.',
     issued: 'Скопируйте ключ: он показан только один раз.',
     call: 'Проверка из командной строки',

@@ -10,6 +10,7 @@ import {
   type KeyStore,
   mayIssueKeys,
   type NewKey,
+  type NewKeysLimit,
   type ReplacementKey,
 } from '../ports/keys.ts';
 import { listWrongMarks, markKey, toMarkedKey } from '../row-mark.ts';
@@ -36,7 +37,7 @@ const JOINED = [
 export function keyStore({ db }: Connection, transactions: Transactions): KeyStore {
   const keys = db.collection<Row>('keys');
   return {
-    add: (key, activeMax) => addKey(transactions, key, activeMax),
+    add: (key, activeMax, fresh) => addKey(transactions, key, { activeMax, fresh }),
     async find(hash) {
       const [row] = await read((signal) => keys.aggregate([{ $match: { hash } }, ...JOINED], { signal }).toArray());
       return row && readHolder(row);
@@ -74,7 +75,7 @@ export function keyStore({ db }: Connection, transactions: Transactions): KeySto
         if (n === 1) return 'revoked';
       }
     },
-    replace: (id, key, activeMax) => replaceKey(transactions, id, { key, activeMax }),
+    replace: (id, key, activeMax, fresh) => replaceKey(transactions, id, { key, activeMax, fresh }),
     limit: (id, change, now) => limitKey(transactions, id, { change, now }),
     async put(id, limits) {
       await transactions.run({
@@ -132,11 +133,16 @@ function buildActiveFilter(now: number): Document {
   return { revokedAt: null, $or: [{ 'limits.expiresAt': null }, { 'limits.expiresAt': { $gt: now } }] };
 }
 
-async function addKey(transactions: Transactions, key: NewKey, activeMax: number): ReturnType<KeyStore['add']> {
-  return transactions.run({ steps: (step) => insertKey(step, key, activeMax) });
+interface KeyBounds {
+  readonly activeMax: number;
+  readonly fresh: NewKeysLimit | undefined;
 }
 
-async function insertKey(step: Step, key: NewKey, activeMax: number): ReturnType<KeyStore['add']> {
+async function addKey(transactions: Transactions, key: NewKey, bounds: KeyBounds): ReturnType<KeyStore['add']> {
+  return transactions.run({ steps: (step) => insertKey(step, key, bounds) });
+}
+
+async function insertKey(step: Step, key: NewKey, bounds: KeyBounds): ReturnType<KeyStore['add']> {
   const { id, account, name, hash, last4, createdAt, limits = NO_LIMITS, budgetKey = null, createdBy = null } = key;
   const unused = { revokedAt: null, requestsCount: 0, lastUsedAt: null };
   const row = {
@@ -151,11 +157,11 @@ async function insertKey(step: Step, key: NewKey, activeMax: number): ReturnType
     budgetKey,
     ...(createdBy !== null && { createdBy }),
   };
-  if (activeMax !== COPIED_KEY) {
+  if (bounds.activeMax !== COPIED_KEY) {
     const blocker = await findBlocker(
       step,
       { account, createdBy, createdAt },
-      { activeMax, isNew: budgetKey === null },
+      { ...bounds, isNew: budgetKey === null },
     );
     if (blocker) return blocker;
   }
@@ -171,8 +177,8 @@ async function insertKey(step: Step, key: NewKey, activeMax: number): ReturnType
 async function findBlocker(
   step: Step,
   { account, createdBy, createdAt }: Pick<KeyRow, 'account' | 'createdBy' | 'createdAt'>,
-  { activeMax, isNew }: { readonly activeMax: number; readonly isNew: boolean },
-): Promise<'no_member' | 'too_many' | undefined> {
+  { activeMax, fresh, isNew }: KeyBounds & { readonly isNew: boolean },
+): Promise<'no_member' | 'too_many' | 'too_many_new' | undefined> {
   let role: string | undefined;
   if (createdBy !== null) {
     await touchMembers(step, account);
@@ -182,9 +188,16 @@ async function findBlocker(
   }
   const creators = role === 'member' ? { createdBy } : { createdBy: { $nin: await listMembers(step, account) } };
   const filter = { account, ...creators, ...buildActiveFilter(createdAt) };
-  const count = { aggregate: 'keys', pipeline: [{ $match: filter }, { $count: 'active' }], cursor: {} };
-  const [found] = await readFirstBatch(step(count));
-  return Number(found?.active ?? 0) >= activeMax ? 'too_many' : undefined;
+  if ((await countKeys(step, filter)) >= activeMax) return 'too_many';
+  if (!fresh) return undefined;
+  const issued = await countKeys(step, { account, createdAt: { $gt: createdAt - fresh.withinMs, $lte: createdAt } });
+  return issued >= fresh.most ? 'too_many_new' : undefined;
+}
+
+async function countKeys(step: Step, filter: Document): Promise<number> {
+  const count = { aggregate: 'keys', pipeline: [{ $match: filter }, { $count: 'found' }], cursor: {} };
+  const [row] = await readFirstBatch(step(count));
+  return Number(row?.found ?? 0);
 }
 
 async function listMembers(step: Step, account: string): Promise<string[]> {
@@ -193,15 +206,14 @@ async function listMembers(step: Step, account: string): Promise<string[]> {
   return rows.map(({ user }) => user);
 }
 
-interface KeyReplacement {
+interface KeyReplacement extends KeyBounds {
   readonly key: ReplacementKey;
-  readonly activeMax: number;
 }
 
 async function replaceKey(
   transactions: Transactions,
   id: string,
-  { key: { endsAt, ...key }, activeMax }: KeyReplacement,
+  { key: { endsAt, ...key }, ...bounds }: KeyReplacement,
 ): ReturnType<KeyStore['replace']> {
   return transactions.run({
     steps: async (step) => {
@@ -210,8 +222,8 @@ async function replaceKey(
       const { account, name, limits, budgetKey, createdBy } = before;
       const same = { account, name, createdBy, budgetKey: budgetKey ?? id };
       const successor = { ...key, ...same, limits: { ...limits, expiresAt: null } };
-      const added = await insertKey(step, successor, activeMax);
-      if (added !== 'added') return added === 'too_many' ? added : 'no_key';
+      const added = await insertKey(step, successor, bounds);
+      if (added !== 'added') return added === 'too_many' || added === 'too_many_new' ? added : 'no_key';
       const end = buildLimitsUpdate(before, { ...limits, expiresAt: Math.min(endsAt, limits.expiresAt ?? endsAt) });
       await step({ update: 'keys', updates: [end] });
       return 'replaced';

@@ -58,6 +58,12 @@ export function mayIssueKeys(role: unknown): boolean {
   return role === 'owner' || role === 'member';
 }
 
+/** How many new keys an account may get within a time, its members' included. */
+export interface NewKeysLimit {
+  readonly most: number;
+  readonly withinMs: number;
+}
+
 /** A key that replaces another one. */
 export interface ReplacementKey extends Pick<KeyRow, 'id' | 'hash' | 'last4' | 'createdAt'> {
   /** When the replaced key expires at the latest, ms since the epoch. */
@@ -73,10 +79,14 @@ export interface AccountUse {
 export interface KeyStore {
   /**
    * Adds a key unless there are `activeMax` active keys (neither revoked nor expired at that time) already: of the member who
-   * issues it, or of the account without its members. `no_member`: its creator is neither an owner nor a member. Decided
-   * atomically.
+   * issues it, or of the account without its members. `no_member`: its creator is neither an owner nor a member.
+   * `too_many_new`: beyond `fresh`, if given. Decided atomically.
    */
-  add(key: NewKey, activeMax: number): Promise<'added' | 'too_many' | 'no_account' | 'no_member'>;
+  add(
+    key: NewKey,
+    activeMax: number,
+    fresh?: NewKeysLimit,
+  ): Promise<'added' | 'too_many' | 'too_many_new' | 'no_account' | 'no_member'>;
   /** The key with this hash, revoked or not. */
   find(hash: string): Promise<KeyHolder | undefined>;
   get(id: string): Promise<KeyRow | undefined>;
@@ -95,7 +105,12 @@ export interface KeyStore {
    * Adds a key that replaces another: same account, creator, name, budget and limits, but without the expiry; the replaced key
    * expires. One step, decided like `add`. `ended`: the replaced key is revoked or expired.
    */
-  replace(id: string, key: ReplacementKey, activeMax: number): Promise<'replaced' | 'too_many' | 'ended' | 'no_key'>;
+  replace(
+    id: string,
+    key: ReplacementKey,
+    activeMax: number,
+    fresh?: NewKeysLimit,
+  ): Promise<'replaced' | 'too_many' | 'too_many_new' | 'ended' | 'no_key'>;
   /**
    * Changes the given limits of a key in one step; other limits stay. A changed budget applies to all active keys that
    * share it. `ended`: the key is revoked, or has expired by `now`.

@@ -13,6 +13,7 @@ import {
   type KeyUse,
   mayIssueKeys,
   type NewKey,
+  type NewKeysLimit,
   type ReplacementKey,
 } from '../ports/keys.ts';
 import type { WrongMarks } from '../ports/wrong-marks.ts';
@@ -56,14 +57,15 @@ function newKeyWrites({ db, write }: Connection) {
   const mark = createUpdateKeyMark(db);
   const findBlocker = createFindBlocker(db);
   return {
-    add: (key: NewKey, activeMax: number): Awaited<ReturnType<KeyStore['add']>> =>
+    add: (key: NewKey, activeMax: number, fresh?: NewKeysLimit): Awaited<ReturnType<KeyStore['add']>> =>
       write(() => {
         const { id, account, name, hash, last4, createdAt, limits = NO_LIMITS, budgetKey = null } = key;
         const { createdBy = null } = key;
         if (!hasAccount.get(account)) return 'no_account';
         if (activeMax !== COPIED_KEY) {
           if (createdBy !== null && !mayIssueKeys(findRole.get(createdBy, account)?.role)) return 'no_member';
-          if (findBlocker({ account, createdBy }, createdAt, activeMax)) return 'too_many';
+          const blocker = findBlocker({ account, createdBy }, createdAt, { activeMax, fresh });
+          if (blocker) return blocker;
         }
         const { budget, reset, zone, expires, models, userCap, userReset, requests } = toKeyLimitCells(limits);
         const cells = [
@@ -82,12 +84,18 @@ function newKeyWrites({ db, write }: Connection) {
         mark(id);
         return 'added';
       }),
-    replace: (before: string, key: ReplacementKey, activeMax: number): Awaited<ReturnType<KeyStore['replace']>> =>
+    replace: (
+      before: string,
+      key: ReplacementKey,
+      activeMax: number,
+      fresh?: NewKeysLimit,
+    ): Awaited<ReturnType<KeyStore['replace']>> =>
       write(() => {
         const { id, hash, last4, createdAt: now, endsAt } = key;
         const { account, createdBy, problem } = findActiveOwner(before, now);
         if (account === undefined) return problem;
-        if (findBlocker({ account, createdBy }, now, activeMax)) return 'too_many';
+        const blocker = findBlocker({ account, createdBy }, now, { activeMax, fresh });
+        if (blocker) return blocker;
         succeed.run({ id, hash, last4, now, before });
         expire.run({ before, endsAt });
         for (const changed of [id, before]) mark(changed);
@@ -103,13 +111,23 @@ function createFindBlocker(db: DatabaseSync) {
   const countOfMember = db.prepare(
     `SELECT count(*) AS active FROM keys WHERE account = :account AND created_by = :createdBy AND ${ACTIVE}`,
   );
+  const countNew = db.prepare(
+    'SELECT count(*) AS issued FROM keys WHERE account = ? AND created_at > ? AND created_at <= ?',
+  );
   const findRole = db.prepare('SELECT role FROM memberships WHERE user = ? AND account = ?');
-  return ({ account, createdBy }: KeyIssuer, now: number, max: number) => {
+  return ({ account, createdBy }: KeyIssuer, now: number, { activeMax, fresh }: KeyBounds) => {
     const role = createdBy === null ? undefined : findRole.get(createdBy, account)?.role;
     const count =
       role === 'member' ? countOfMember.get({ account, createdBy, now }) : countActive.get({ account, now });
-    return Number(count?.active) >= max ? 'too_many' : undefined;
+    if (Number(count?.active) >= activeMax) return 'too_many';
+    const isFull = fresh && Number(countNew.get(account, now - fresh.withinMs, now)?.issued) >= fresh.most;
+    return isFull ? 'too_many_new' : undefined;
   };
+}
+
+interface KeyBounds {
+  readonly activeMax: number;
+  readonly fresh: NewKeysLimit | undefined;
 }
 
 function changeWrites({ db, write }: Connection) {
