@@ -1,5 +1,6 @@
 // Keys of the management API: created, listed and revoked by operators, and for one account by its owners.
 import { randomBytes } from 'node:crypto';
+import { DAY_MS } from '../base/durations.ts';
 import { isOneLine } from '../base/one-line.ts';
 import { OperatorError, UnknownError } from '../base/operator-error.ts';
 import type { ManagementKey } from '../store/ports/management.ts';
@@ -15,6 +16,9 @@ export type ManagementScope = (typeof OPERATOR_SCOPES)[number] | 'account';
 
 /** The maximum of active keys: of operators together, and of each account. */
 export const MANAGEMENT_KEYS_MAX = 20;
+
+/** New ones within 24 hours: they are kept for good, and pages list all of them. */
+export const NEW_MANAGEMENT_KEYS_MAX = 100;
 
 const NAME_LENGTH_MAX = 100;
 
@@ -55,6 +59,13 @@ export function createManagementKeys({ store, keyPrefix, clock = Date.now }: Man
     return (await management.listKeys()).filter((key) => key.account === null);
   }
 
+  async function checkRoom(account: string | null, now: number): Promise<void> {
+    const known = await list(account);
+    if (known.filter((key) => isActiveManagementKey(key, now)).length >= MANAGEMENT_KEYS_MAX) throw tooManyKeysError();
+    const fresh = known.filter(({ createdAt }) => createdAt > now - DAY_MS && createdAt <= now);
+    if (fresh.length >= NEW_MANAGEMENT_KEYS_MAX) throw tooManyNewKeysError();
+  }
+
   const listActive = async (account: string | null, now: number) =>
     (await list(account)).filter((key) => isActiveManagementKey(key, now));
 
@@ -67,7 +78,7 @@ export function createManagementKeys({ store, keyPrefix, clock = Date.now }: Man
         throw new UnknownError(`There is no account ${JSON.stringify(account)}.`);
       if (addresses) checkRequestLimits({ addresses });
       if (expiresAt !== null && expiresAt <= createdAt) throw new OperatorError('The expiry date is in the past.');
-      if ((await listActive(account, createdAt)).length >= MANAGEMENT_KEYS_MAX) throw tooManyKeysError();
+      await checkRoom(account, createdAt);
       const key = makeKey(keyPrefix, MANAGEMENT_MARK);
       const id = `mk_${randomBytes(12).toString('hex')}`;
       await management.addKey({
@@ -110,6 +121,10 @@ export function createManagementKeys({ store, keyPrefix, clock = Date.now }: Man
 
 export function isActiveManagementKey({ revokedAt, expiresAt }: ManagementKey, now: number): boolean {
   return revokedAt === null && (expiresAt === null || expiresAt > now);
+}
+
+function tooManyNewKeysError(): OperatorError {
+  return new OperatorError(`${NEW_MANAGEMENT_KEYS_MAX} keys were made within 24 hours, the maximum. Try again later.`);
 }
 
 function tooManyKeysError(): OperatorError {

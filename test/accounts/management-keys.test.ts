@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import {
   createManagementKeys,
   MANAGEMENT_KEYS_MAX,
+  NEW_MANAGEMENT_KEYS_MAX,
   type NewManagementKey,
 } from '../../lib/accounts/management-keys.ts';
 import { OperatorError, UnknownError } from '../../lib/base/operator-error.ts';
@@ -87,6 +88,17 @@ describe('keys of the management API', () => {
     expect(await open().list(null)).to.have.length(22);
     expect(await open().list(account)).to.have.length(1);
     expect(await open().list()).to.have.length(23);
+  });
+
+  it('are made a hundred times within 24 hours, of operators together and of each account, however many have ended', async () => {
+    for (let count = 0; count < NEW_MANAGEMENT_KEYS_MAX; count += 1) {
+      const { id } = await create({ account });
+      await open().revoke(id);
+    }
+    expect(await refusal({ account })).to.equal('100 keys were made within 24 hours, the maximum. Try again later.');
+    expect(await refusal({})).to.equal(undefined);
+    now += 86_400_000;
+    expect(await refusal({ account })).to.equal(undefined);
   });
 
   it('are found until they are revoked, also after they have expired', async () => {

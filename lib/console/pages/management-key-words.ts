@@ -29,7 +29,8 @@ export const WORDS = defineWords({
     make: 'Create a key',
     makeButton: 'Create',
     made: 'Copy the key now: it is shown only once.',
-    full: (most: number) => `There can be ${most} active keys. Revoke one to create another.`,
+    full: (most: number, fresh: number) =>
+      `There can be ${most} active keys, and ${fresh} new ones within 24 hours. Revoke one to create another.`,
     badName: 'A name must have 1 to 100 characters, without control characters.',
     noScope: 'Choose at least one scope.',
     badDay: 'Choose a future date, or leave it empty.',
@@ -70,7 +71,8 @@ export const WORDS = defineWords({
     make: 'Создать ключ',
     makeButton: 'Создать',
     made: 'Скопируйте ключ: он показан только один раз.',
-    full: (most: number) => `Действующих ключей может быть не больше ${most}. Отзовите один, чтобы создать другой.`,
+    full: (most: number, fresh: number) =>
+      `Действующих ключей может быть не больше ${most}, новых за сутки — не больше ${fresh}. Отзовите один, чтобы создать другой.`,
     badName: 'Название: от 1 до 100 символов, кроме управляющих.',
     noScope: 'Выберите хотя бы одно право.',
     badDay: 'Выберите дату в будущем или оставьте поле пустым.',

@@ -3,6 +3,7 @@
 import {
   isActiveManagementKey,
   MANAGEMENT_KEYS_MAX,
+  NEW_MANAGEMENT_KEYS_MAX,
   type NewManagementKey,
   OPERATOR_SCOPES,
 } from '../../accounts/management-keys.ts';
@@ -101,7 +102,10 @@ async function makeKey(whose: Whose, sent: Form): Promise<Page> {
     return await keysPage(whose, { made: key });
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
-    const problem = { field: 'form', text: WORDS[visit.language].full(MANAGEMENT_KEYS_MAX) } as const;
+    const problem = {
+      field: 'form',
+      text: WORDS[visit.language].full(MANAGEMENT_KEYS_MAX, NEW_MANAGEMENT_KEYS_MAX),
+    } as const;
     return { ...(await keysPage(whose, { sent, problem })), status: 400 };
   }
 }

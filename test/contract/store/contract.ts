@@ -25,6 +25,7 @@ import { managementContract } from './management.ts';
 import { mediaContract } from './media.ts';
 import { memberContract } from './members.ts';
 import { modelContract } from './model.ts';
+import { newKeysContract } from './new-keys.ts';
 import { ownerContract } from './owners.ts';
 import { paperContract } from './papers.ts';
 import { paybackContract } from './payback.ts';
@@ -49,6 +50,7 @@ const TOGETHER: Readonly<Record<string, (context: StoreContext) => void>> = {
   grants: grantContract,
   accounts: accountContract,
   keys: keyContract,
+  'new keys': newKeysContract,
   'promo codes': promoContract,
   'bank payments': bankCreditContract,
   'calls without a cap': exposureContract,

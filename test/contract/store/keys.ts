@@ -160,27 +160,6 @@ function addTests(context: StoreContext): void {
     expect(await store.keys.add(newKey(account), MAX)).to.equal('added');
     expect(await store.keys.add(newKey(account), MAX)).to.equal('too_many');
   });
-
-  it('adds and replaces no more than so many new keys within a time, ended ones included', async () => {
-    const { keys } = context.store;
-    const account = await newAccount(context.store);
-    const fresh = { most: 3, withinMs: 100 };
-    const issue = (at: number) => keys.add(newKey(account, at), MAX, fresh);
-    const key = newKey(account);
-    expect(await keys.add(key, MAX, fresh)).to.equal('added');
-    const replace = (at: number) => keys.replace(key.id, { ...newKey(account, at), endsAt: AT + 1000 }, MAX, fresh);
-    expect(await replace(AT + 10)).to.equal('replaced');
-    expect(await issue(AT + 20)).to.equal('added');
-    for (const { id } of (await keys.list(account)).slice(1)) await keys.revoke(id, AT + 30);
-    expect([await issue(AT + 40), await replace(AT + 40)]).to.deep.equal(['too_many_new', 'too_many_new']);
-    expect(await keys.list(account)).to.have.length(3);
-    const other = await newAccount(context.store);
-    expect(await keys.add(newKey(other, AT + 40), MAX, fresh)).to.equal('added');
-    expect(await issue(AT + 100)).to.equal('added');
-    expect(await issue(AT + 101)).to.equal('too_many_new');
-    // A clock that was ahead does not block the account until that time has come.
-    expect([await issue(AT + 10_000), await issue(AT + 111)]).to.deep.equal(['added', 'added']);
-  });
 }
 
 function replacementTests(context: StoreContext): void {
