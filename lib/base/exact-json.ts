@@ -19,6 +19,24 @@ export function parseExactJson(text: string): unknown {
   return MAY_LOSE_DIGITS.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
 }
 
+/** A whole number of so many digits, as text that may be one. */
+const MAY_BE_LONG = /\d{16}/;
+
+/** In longer texts, which have images, nothing is looked for. */
+const LONG_IDS_CHARS_MAX = 1024 * 1024;
+
+/** Like `JSON.parse`, but a whole number that a double cannot hold is its text: it is an id. */
+export function parseJsonWithLongIds(text: string): unknown {
+  const mayHave = text.length <= LONG_IDS_CHARS_MAX && MAY_BE_LONG.test(text);
+  return mayHave ? JSON.parse(text, spellLongId) : JSON.parse(text);
+}
+
+function spellLongId(_key: string, value: unknown, context?: ReviverContext): unknown {
+  const { source } = context ?? {};
+  const isLong = source !== undefined && /^-?\d+$/.test(source) && typeof value === 'number';
+  return isLong && !Number.isSafeInteger(value) ? source : value;
+}
+
 /** By object or list, the numbers that have other digits than their text. */
 const keptDigits = new WeakMap<object, Map<string, string>>();
 

@@ -1,7 +1,29 @@
 import { expect } from 'chai';
-import { parseExactJson, renameFields } from '../../lib/base/exact-json.ts';
+import { parseExactJson, parseJsonWithLongIds, renameFields } from '../../lib/base/exact-json.ts';
 
 const write = (text: string) => JSON.stringify(parseExactJson(text));
+
+describe('JSON with long ids', () => {
+  it('has whole numbers that a double cannot hold as text, and everything else as it is', () => {
+    for (const [text, value] of [
+      ['{"id":1954321098765432101,"n":1}', { id: '1954321098765432101', n: 1 }],
+      [
+        '[-1954321098765432101,9007199254740991,9007199254740993]',
+        ['-1954321098765432101', 9007199254740991, '9007199254740993'],
+      ],
+      [
+        '{"pi":3.14159265358979323846,"huge":1e400,"text":"1954321098765432101"}',
+        { pi: Math.PI, huge: Infinity, text: '1954321098765432101' },
+      ],
+      [
+        `{"long":"${'1'.repeat(1024 * 1024)}","id":1954321098765432101}`,
+        { long: '1'.repeat(1024 * 1024), id: Number('1954321098765432101') },
+      ],
+    ] as const)
+      expect(parseJsonWithLongIds(text)).to.deep.equal(value);
+    expect(() => parseJsonWithLongIds('{"id":1954321098765432101')).to.throw(SyntaxError);
+  });
+});
 
 describe('JSON with exact numbers', () => {
   it('is written with every digit that was read', () => {

@@ -1,5 +1,6 @@
 // What `minimax` asks for in both versions of the API; what it makes of answers is in its recordings.
 import { expect } from 'chai';
+import { parseExactJson } from '../../lib/base/exact-json.ts';
 import plugin from '../../providers/minimax/index.ts';
 import { IMAGE, IMAGE_BASE64, PORTRAIT, useStudio } from '../../testkit/films.ts';
 
@@ -27,6 +28,13 @@ describe('provider minimax', () => {
       duration: 5,
       first_frame_image: PICTURE_URL,
     });
+  });
+
+  it('fetches the URL of a file by every digit of its number', async () => {
+    const { ref } = await studio.start({}, ACCEPTED);
+    const task = parseExactJson('{"status":"Success","file_id":1954321098765432103}') as object;
+    await studio.look(ref, task, { file: { download_url: 'https://cdn.example/1.mp4' } });
+    expect(paths().at(-1)).to.equal('/v1/files/retrieve?file_id=1954321098765432103');
   });
 
   it('fetches the URL of the file with the key that began the task, from a ref that has been stored', async () => {

@@ -143,7 +143,7 @@ export interface JsonReply extends HostReply {
 export interface HostBody {
   /** The whole body as UTF-8 text. Throws a `protocol` fault beyond `limitBytes` (default 1 MiB). */
   text(limitBytes?: number): Promise<string>;
-  /** The whole body as JSON. Throws a `protocol` fault when it is not. */
+  /** The whole body as JSON; whole numbers beyond 2^53 come as their text. Throws a `protocol` fault otherwise. */
   json(limitBytes?: number): Promise<unknown>;
   /** The whole body. */
   bytes(limitBytes?: number): Promise<Uint8Array>;

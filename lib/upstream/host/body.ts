@@ -1,5 +1,6 @@
 // The body of an upstream's reply: read once, as text, JSON or a stream, or dropped.
 import assert from 'node:assert/strict';
+import { parseJsonWithLongIds } from '../../base/exact-json.ts';
 import { createGrowingBuffer } from '../../base/growing-buffer.ts';
 import { type ByteSource, type OpenBody, readBytes } from '../../stream/bytes.ts';
 import type { HostBody } from '../contract/host.ts';
@@ -98,7 +99,7 @@ export class UpstreamBody implements HostBody {
     const { secrets } = this.#source;
     const text = await this.text(limitBytes);
     try {
-      return JSON.parse(text);
+      return parseJsonWithLongIds(text);
     } catch {
       const fault = upstreamFault('protocol', `the answer is not JSON: ${scrub(text, secrets).slice(0, 200)}`);
       this.#onLost?.(fault);

@@ -1,5 +1,6 @@
 // Submits video jobs and reads their states: what all upstreams with video jobs have in common.
 
+import { parseJsonWithLongIds } from '../../base/exact-json.ts';
 import type { HostFault } from '../contract/fault.ts';
 import type { Host } from '../contract/host.ts';
 import type { JobRef } from '../contract/job.ts';
@@ -143,7 +144,7 @@ function noState(value: unknown, fault: HostFault): Error {
 
 function parse(text: string, fault: HostFault): unknown {
   try {
-    return JSON.parse(text);
+    return parseJsonWithLongIds(text);
   } catch {
     throw fault.make('protocol', `the answer is not JSON: ${text.slice(0, 200)}`);
   }

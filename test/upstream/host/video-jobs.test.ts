@@ -79,6 +79,8 @@ describe('jobs of video', () => {
   it('are taken where they have a name, whatever else is said, and have a number for a name too', async () => {
     answer({ job: 42, code: 9, message: 'slow today' });
     expect(await submit()).to.include({ id: '42' });
+    answer('{"job":1954321098765432101}');
+    expect(await submit()).to.include({ id: '1954321098765432101', url: `${origin}/jobs/1954321098765432101` });
   });
 
   for (const [what, body, kind] of [
