@@ -83,7 +83,8 @@ function sumByRoom({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): 
 
 /** Undefined for what works for its caller. */
 function nameRoom({ functionName, url }: Profiler.ProfileNode['callFrame']): string | undefined {
-  if (functionName === '(idle)') return IDLE;
+  // The start of the profile is in it.
+  if (functionName === '(idle)' || url === 'node:inspector') return IDLE;
   if (functionName === '(garbage collector)') return 'garbage collector';
   if (url === '' || url.startsWith('node:') || HELPERS.test(url)) return undefined;
   for (const [path, name] of ROOMS) {
