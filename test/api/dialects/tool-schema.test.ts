@@ -189,5 +189,6 @@ describe('the schema of a tool', () => {
     );
     const { properties } = mendToolSchema({ $ref: '#/$defs/0', $defs });
     expect(properties).to.have.property('0').and.equal(text);
+    expect(Object.keys(properties as object)).to.have.length(200);
   });
 });
