@@ -26,16 +26,31 @@ function render(value: HtmlValue): string {
 }
 
 function isHtml(value: Html | readonly HtmlValue[]): value is Html {
-  return MADE.has(value);
+  return Markup.isMade(value);
 }
 
-/** By identity: an object from JSON that looks like markup is not markup. */
-const MADE = new WeakSet<object>();
+/**
+ * Known by a private field: an object from JSON that looks like markup is not markup. A set of all that were made would
+ * cost more than the rest of a long page.
+ */
+class Markup {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  get text(): string {
+    return this.#text;
+  }
+
+  static isMade(value: object): boolean {
+    return #text in value;
+  }
+}
 
 function markup(text: string): Html {
-  const made = Object.freeze({ text }) as Html;
-  MADE.add(made);
-  return made;
+  return new Markup(text) as unknown as Html;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

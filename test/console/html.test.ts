@@ -23,6 +23,8 @@ describe('the html tag', () => {
   it('escapes objects that only look like markup', () => {
     const forged = JSON.parse('{"text":"<script>"}') as HtmlValue;
     expect(() => html`${forged}`.text).to.throw();
+    const made = html`<b>`;
+    for (const copy of [Object.create(made), { ...made, text: '<b>' }]) expect(() => html`${copy}`.text).to.throw();
     expect(html`${['<i>', ['<b>']]}`.text).to.equal('&lt;i&gt;&lt;b&gt;');
   });
 });
