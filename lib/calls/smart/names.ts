@@ -1,7 +1,8 @@
 // The router's signals: stable names, in the order in which replies list them, and the evidence for each.
-/** The subjects of each signal: concepts of the word files and shapes of a message. */
+/** The subjects of each signal: concepts of the word files and shapes of a message, or single evidence of a subject. */
 const SUBJECTS = {
-  short: 'words sentences',
+  short: 'words',
+  length: 'sentences words.over40 words.over80',
   greeting: 'greeting',
   translate: 'translate',
   fix: 'fix',
@@ -47,7 +48,7 @@ const SIGNAL_BY_SUBJECT = new Map(
 /** The signal of evidence written as `subject.place`, or of a subject; none for concepts that only help to parse. */
 export function findSignal(evidence: string): SignalName | undefined {
   const dot = evidence.indexOf('.');
-  return SIGNAL_BY_SUBJECT.get(dot === -1 ? evidence : evidence.slice(0, dot));
+  return SIGNAL_BY_SUBJECT.get(evidence) ?? (dot === -1 ? undefined : SIGNAL_BY_SUBJECT.get(evidence.slice(0, dot)));
 }
 
 /** 1 for a signal that never lowers the score, -1 for one that never raises it, 0 for those that do either. */

@@ -42,6 +42,7 @@ const WORDS = defineWords<Words>({
     tiers: { lite: 'simple task', standard: 'everyday task', heavy: 'hard task' },
     signals: {
       short: 'short',
+      length: 'length of the request',
       greeting: 'greeting',
       translate: 'translation',
       fix: 'fixing errors',
@@ -100,6 +101,7 @@ const WORDS = defineWords<Words>({
     tiers: { lite: 'простая задача', standard: 'обычная задача', heavy: 'сложная задача' },
     signals: {
       short: 'короткий запрос',
+      length: 'объём запроса',
       greeting: 'приветствие',
       translate: 'перевод',
       fix: 'исправление ошибок',

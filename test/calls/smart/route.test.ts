@@ -64,6 +64,13 @@ describe('smart router', () => {
     ];
     for (const [tier, prompt] of rows) it(`${tier}: ${prompt}`, () => expect(tierOf(prompt)).to.equal(tier));
 
+    it('calls a request short only if it is', () => {
+      const request = 'Tell me about the history of this harbour and what became of its old cranes and ships. ';
+      const { signals } = routeSmart(ask(request.repeat(20)));
+      expect(signals).to.include.members(['length', 'long_input']).and.not.include('short');
+      expect(routeSmart(ask('Hi. Translate "rain".')).signals).to.include.members(['short', 'length']);
+    });
+
     it('names the signals it found', () => {
       expect(routeSmart(ask('Translate this sentence to French: I like rain.')).signals).to.include.members([
         'short',
