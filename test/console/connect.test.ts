@@ -41,6 +41,15 @@ describe('the settings of clients', () => {
     });
   }
 
+  it('are there for the chat front ends, agents and libraries that work', () => {
+    const names = CLIENTS.map(({ name }) => name);
+    expect(names).to.include.members([
+      ...['Open WebUI', 'LibreChat', 'Claude Code', 'Codex CLI', 'opencode', 'Qwen Code', 'Cline', 'Continue', 'pi'],
+      ...['Copilot CLI', 'OpenHands', 'aider', 'mini-swe-agent', 'llm', 'Agents SDK', 'Vercel AI SDK', 'pydantic-ai'],
+      ...['LangChain', 'LiteLLM', 'LlamaIndex', 'Python', 'JavaScript'],
+    ]);
+  });
+
   it('say how long ago a key was used', () => {
     const { ago } = getFormat('ru', 'Europe/Moscow');
     expect([0, 59_000, 125_000, 7_200_000, 200_000_000].map(ago)).to.deep.equal([
