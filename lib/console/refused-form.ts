@@ -23,8 +23,13 @@ export function typedFields(visit: Visit, marks: Marks): (name: string, first?: 
   return (name, first) => ({
     name,
     value: refused ? refused.sent.text(name) : first,
-    ...(refused?.field === name && { error: refused.text, autofocus: true }),
+    ...wrongField({ refused }, name),
   });
+}
+
+/** What is wrong with a field, if a form was refused for it. */
+export function wrongField({ refused }: Pick<Visit, 'refused'>, name: string): Pick<TypedField, 'error' | 'autofocus'> {
+  return refused?.field === name ? { error: refused.text, autofocus: true } : {};
 }
 
 /** A secret is not sent back: says so where one was typed. */

@@ -4,6 +4,7 @@ import { HOME_CURRENCY } from '../../money/cost.ts';
 import { checkbox, field, foldAway, select } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
+import { wrongField } from '../refused-form.ts';
 import type { UserVisit } from '../visit.ts';
 import {
   ABILITIES,
@@ -29,7 +30,8 @@ interface CostFields {
   readonly sent: Form | undefined;
 }
 
-export function costFields({ language, format }: UserVisit, { type, at, cost, sent }: CostFields): Html {
+export function costFields(visit: UserVisit, { type, at, cost, sent }: CostFields): Html {
+  const { language, format } = visit;
   const words = MODEL_WORDS[language];
   const known = listBands(cost);
   const readValue = (name: string, first: string) => (sent?.has(name) ? sent.text(name) : first);
@@ -39,14 +41,14 @@ export function costFields({ language, format }: UserVisit, { type, at, cost, se
     const first = from?.[price];
     const value = readValue(name, typeof first === 'string' ? format.decimalTyped(first) : '');
     const label = band === undefined ? words.costs[price] : words.bandCost(words.costs[price]);
-    return field({ name, label, value, inputmode: 'decimal', optional });
+    return field({ name, label, value, inputmode: 'decimal', optional, ...wrongField(visit, name) });
   };
   const required = PRICE_FIELDS[type].map((price) => costField(price));
   if (type !== 'text') return html`${required}`;
   const extras = foldAway(
     words.extras,
     html`<p class="hint">${words.extrasHint}</p>${EXTRA_PRICE_FIELDS.map((price) => costField(price, { optional: true }))}`,
-    cost !== undefined,
+    cost !== undefined || EXTRA_PRICE_FIELDS.some((price) => sent?.text(nameFactField(price, at))),
   );
   const readAbove = (band: number) => readValue(nameFactField('above', at, band), String(known[band]?.above ?? ''));
   const bandFields = (band: number) => {
@@ -65,16 +67,19 @@ ${field({ name, label: words.above, value, inputmode: 'numeric', optional: true 
 
 /** Of a text model. */
 export function sizeFields(
-  { language }: UserVisit,
+  visit: UserVisit,
   at: number,
   sent: Form | undefined,
   model: Readonly<Record<string, unknown>> = {},
 ): Html {
-  const words = MODEL_WORDS[language];
+  const words = MODEL_WORDS[visit.language];
   const fields = SIZE_FIELDS.map((size) => {
     const name = nameFactField(size, at);
     const value = sent?.has(name) ? sent.text(name) : String(model[size] ?? '');
-    return field({ name, label: words.sizes[size], hint: words.sizeHint, value, inputmode: 'numeric', optional: true });
+    return field({
+      ...{ name, label: words.sizes[size], hint: words.sizeHint, value, inputmode: 'numeric', optional: true },
+      ...wrongField(visit, name),
+    });
   });
   return html`${fields}`;
 }

@@ -4,9 +4,11 @@ import type { CostEntry } from '../../catalog/cost.ts';
 import type { LayerModel } from '../../catalog/layer-edits.ts';
 import type { AddedRoute, OverrideEntry } from '../../catalog/overrides.ts';
 import type { PriceBandEntry, PriceEntry } from '../../catalog/price.ts';
-import { AMOUNT_MAX, formatRub, parseRub } from '../../money/money.ts';
-import type { Form } from '../forms.ts';
-import type { ModelProblem } from './model-words.ts';
+import { AMOUNT_MAX, formatRub } from '../../money/money.ts';
+import { readDecimal } from '../amount.ts';
+import type { Form, Refusal } from '../forms.ts';
+import type { Language } from '../language.ts';
+import { MODEL_WORDS, type ModelProblem } from './model-words.ts';
 
 export const SELLABLE = ['text', 'embedding', 'image'] as const;
 export type Sellable = (typeof SELLABLE)[number];
@@ -55,6 +57,12 @@ function isName(text: string): boolean {
   return text !== '' && text.length <= NAME_CHARS_MAX && isOneLine(text) && !text.includes('${');
 }
 
+/** What was typed on a page of this language. */
+export interface TypedForm {
+  readonly sent: Form;
+  readonly language: Language;
+}
+
 interface Vendor {
   readonly upstream: string;
   /** What the catalog knows of a model. */
@@ -62,11 +70,11 @@ interface Vendor {
 }
 
 export function readNewModels(
-  sent: Form,
+  { sent, language }: TypedForm,
   { type, models }: ChosenModels,
   { upstream, findKnown }: Vendor,
 ): readonly LayerModel[] | ModelProblem {
-  const markup = readFactor(sent.text('markup'));
+  const markup = readFactor(sent.text('markup'), language);
   if (markup === undefined) return 'markup';
   const provider = sent.text('maker');
   if (!isName(provider)) return 'maker';
@@ -77,7 +85,7 @@ export function readNewModels(
     const id = sent.text(`id-${at}`);
     if (!isName(id)) return 'name';
     const known = findKnown(model);
-    const cost = readCost(sent, { type, at, known: known.cost, currency });
+    const cost = readCost({ sent, language }, { type, at, known: known.cost, currency });
     const sizes = type === 'text' ? readSizes(sent, at) : {};
     if (typeof cost === 'string') return cost;
     if (typeof sizes === 'string') return sizes;
@@ -95,24 +103,27 @@ interface CostRead {
   readonly currency: string;
 }
 
-function readCost(sent: Form, { type, at, known, currency }: CostRead): CostEntry | ModelProblem {
-  const price = readPrices(type, (name) => sent.text(nameFactField(name, at)));
+function readCost({ sent, language }: TypedForm, { type, at, known, currency }: CostRead): CostEntry | ModelProblem {
+  const price = readPrices(type, (name) => sent.text(nameFactField(name, at)), language);
   if (!price) return 'cost';
   if (type !== 'text') return { currency, ...price };
-  const bands = sent.has(nameFactField('above', at, 0)) ? readBands(sent, at) : pickBands(known, currency);
+  const bands = sent.has(nameFactField('above', at, 0))
+    ? readBands({ sent, language }, at)
+    : pickBands(known, currency);
   return bands ? { currency, ...price, ...(bands.length > 0 && { bands }) } : 'bands';
 }
 
 /** Routes with the costs that a form states, without those that it drops. */
 export function readRoutes(
-  sent: Form,
+  { sent, language }: TypedForm,
   type: Sellable,
   routes: readonly AddedRoute[],
 ): readonly AddedRoute[] | ModelProblem {
   const read: AddedRoute[] = [];
   for (const [at, route] of routes.entries()) {
     if (sent.has(`drop-${at}`)) continue;
-    const cost = readCost(sent, { type, at, known: route.cost, currency: sent.text(nameFactField('currency', at)) });
+    const currency = sent.text(nameFactField('currency', at));
+    const cost = readCost({ sent, language }, { type, at, known: route.cost, currency });
     if (typeof cost === 'string') return cost;
     read.push({ ...route, cost });
   }
@@ -170,14 +181,14 @@ export function countBands(sent: Form, at: number): number {
 }
 
 /** Those that are not left empty; undefined if one is incomplete, malformed, or there twice. */
-function readBands(sent: Form, at: number): readonly PriceBandEntry[] | undefined {
+function readBands({ sent, language }: TypedForm, at: number): readonly PriceBandEntry[] | undefined {
   const names = ['above', ...PRICE_FIELDS.text, ...EXTRA_PRICE_FIELDS] as const;
   const bands: PriceBandEntry[] = [];
   for (let band = 0; band < countBands(sent, at); band += 1) {
     const read = (name: PriceField | 'above') => sent.text(nameFactField(name, at, band)).trim();
     if (names.every((name) => read(name) === '')) continue;
     const above = readCount(read('above'));
-    const prices = readPrices('text', read);
+    const prices = readPrices('text', read, language);
     if (above === undefined || !prices || bands.some((other) => other.above === above)) return undefined;
     bands.push({ above, ...(prices as Omit<PriceBandEntry, 'above'>) });
   }
@@ -185,18 +196,18 @@ function readBands(sent: Form, at: number): readonly PriceBandEntry[] | undefine
 }
 
 /** Undefined if a price is missing or malformed. */
-function readPrices(type: Sellable, read: (name: PriceField) => string): PriceEntry | undefined {
+function readPrices(type: Sellable, read: (name: PriceField) => string, language: Language): PriceEntry | undefined {
   const names: readonly PriceField[] = PRICE_FIELDS[type];
   const extras = type === 'text' ? EXTRA_PRICE_FIELDS.filter((name) => read(name).trim() !== '') : [];
-  const found = [...names, ...extras].map((name) => [name, readDecimal(read(name))] as const);
+  const found = [...names, ...extras].map((name) => [name, readPrice(read(name), language)] as const);
   return found.every(([, value]) => value !== undefined)
     ? (Object.fromEntries(found) as unknown as PriceEntry)
     : undefined;
 }
 
-/** As the catalog writes it; people type spaces and a decimal comma. */
-function readDecimal(text: string): string | undefined {
-  const micro = parseRub(text.replaceAll(/\s/g, '').replace(',', '.'));
+/** As the catalog writes it. */
+function readPrice(text: string, language: Language): string | undefined {
+  const micro = readDecimal(text, language);
   return micro === undefined || micro < 0n || micro > AMOUNT_MAX ? undefined : formatRub(micro);
 }
 
@@ -206,20 +217,20 @@ function readCount(text: string): number | undefined {
   return /^[1-9]\d{0,8}$/.test(digits) ? Number(digits) : undefined;
 }
 
-function readFactor(text: string): string | undefined {
-  const micro = parseRub(text.replaceAll(/\s/g, '').replace(',', '.'));
+function readFactor(text: string, language: Language): string | undefined {
+  const micro = readDecimal(text, language);
   return micro === undefined || micro <= 0n || micro > FACTOR_MAX ? undefined : formatRub(micro);
 }
 
 /** What a form says of one model; an absent member stays as its author wrote it. */
 export function readChange(
-  sent: Form,
+  { sent, language }: TypedForm,
   {
     type,
     before,
   }: { readonly type: string; readonly before: { readonly aliases: readonly string[]; readonly isOwn: boolean } },
 ): OverrideEntry | ModelProblem {
-  const price = readPriceChange(sent, type);
+  const price = readPriceChange({ sent, language }, type);
   if (typeof price === 'string') return price;
   const aliases = sent
     .text('aliases')
@@ -236,16 +247,45 @@ export function readChange(
 }
 
 function readPriceChange(
-  sent: Form,
+  { sent, language }: TypedForm,
   type: string,
 ): PriceEntry | { readonly markup: string } | undefined | ModelProblem {
   const kind = sent.text('kind');
   if (kind === 'markup') {
-    const markup = readFactor(sent.text('factor'));
+    const markup = readFactor(sent.text('factor'), language);
     return markup === undefined ? 'markup' : { markup };
   }
   const known = SELLABLE.find((each) => each === type);
   if (kind !== 'written' || !known) return undefined;
-  const price = readPrices(known, (name) => sent.text(name));
+  const price = readPrices(known, (name) => sent.text(name), language);
   return price && Object.values(price).every((rub) => rub !== FREE) ? price : 'price';
 }
+
+/** What is wrong with a form, at the first of its fields that is, if the problem is that of a field. */
+export function refuseModels({ sent, language }: TypedForm, problem: ModelProblem): Refusal {
+  const isWrong = FIELD_PROBLEMS[problem];
+  const wrong = sent.entries().find(([name, value]) => isWrong?.(name, value.trim(), language));
+  return { text: MODEL_WORDS[language].problems[problem], field: wrong?.[0] };
+}
+
+const COST_FIELD = /^(?:input|output|request)-\d+$/;
+const EXTRA_COST_FIELD = /^(?:cacheRead|cacheWrite|cacheWrite1h|audio)-\d+$/;
+const PRICE_FIELD = /^(?:input|output|request)$/;
+const EXTRA_PRICE_FIELD = /^(?:cacheRead|cacheWrite|cacheWrite1h|audio)$/;
+const SIZE_FIELD = /^(?:context|maxOutput)-\d+$/;
+
+const isFree = (value: string, language: Language) => (readPrice(value, language) ?? FREE) === FREE;
+
+/** Whether a field is one that a problem is about. */
+const FIELD_PROBLEMS: Partial<Record<ModelProblem, (name: string, value: string, language: Language) => boolean>> = {
+  cost: (name, value, language) =>
+    (COST_FIELD.test(name) || (value !== '' && EXTRA_COST_FIELD.test(name))) &&
+    readPrice(value, language) === undefined,
+  price: (name, value, language) =>
+    (PRICE_FIELD.test(name) || (value !== '' && EXTRA_PRICE_FIELD.test(name))) && isFree(value, language),
+  size: (name, value) => SIZE_FIELD.test(name) && value !== '' && readCount(value) === undefined,
+  name: (name, value) => /^id-\d+$/.test(name) && !isName(value),
+  markup: (name) => name === 'markup' || name === 'factor',
+  maker: (name) => name === 'maker',
+  aliases: (name) => name === 'aliases',
+};

@@ -91,7 +91,7 @@ export const MODEL_WORDS = defineWords({
       none: 'Choose at least one model.',
       many: 'Choose at most 50 models at once.',
       name: 'Names of models are one line of at most 200 characters without a variable.',
-      cost: 'Enter the cost of every model: a number from 0 to 1,000,000,000 with at most 6 decimals.',
+      cost: 'Enter a number from 0 to 1,000,000,000 with at most 6 decimals, such as 1500 or 0.25.',
       size: 'Enter a whole number of tokens, such as 200000.',
       bands:
         'For long prompts, enter the number of tokens above which they begin, and the costs of input and output; use each number once.',
@@ -100,7 +100,7 @@ export const MODEL_WORDS = defineWords({
       type: 'Choose a type from the list.',
       served: 'This upstream already serves one of these models under this name.',
       route: 'A model needs a route: remove the model instead.',
-      price: 'Enter prices in RUB: above 0, at most 1,000,000,000, with at most 6 decimals.',
+      price: 'Enter a price in RUB: above 0, at most 1,000,000,000, with at most 6 decimals, such as 1500 or 0.25.',
       aliases: 'An alias is one line of at most 200 characters.',
     },
   },
@@ -193,7 +193,7 @@ export const MODEL_WORDS = defineWords({
       none: 'Отметьте хотя бы одну модель.',
       many: 'За один раз можно добавить не больше 50 моделей.',
       name: 'Название модели — одна строка не длиннее 200 символов, без переменных.',
-      cost: 'Введите закупочную цену каждой модели: число от 0 до 1\u00a0000\u00a0000\u00a0000, не больше 6 знаков после запятой.',
+      cost: 'Введите число от 0 до 1\u00a0000\u00a0000\u00a0000, не больше 6 знаков после запятой, например 1500 или 0,25.',
       size: 'Введите целое число токенов, например 200000.',
       bands:
         'Для длинных запросов укажите, с какого числа токенов они начинаются, и закупочные цены входа и выхода; числа не должны повторяться.',
@@ -203,7 +203,7 @@ export const MODEL_WORDS = defineWords({
       served: 'Этот провайдер уже обслуживает одну из этих моделей под этим названием.',
       route: 'Модели нужен хотя бы один маршрут: удалите модель целиком.',
       price:
-        'Введите цены в рублях: больше 0, не больше 1\u00a0000\u00a0000\u00a0000, не больше 6 знаков после запятой.',
+        'Введите цену в рублях: больше 0, не больше 1\u00a0000\u00a0000\u00a0000, не больше 6 знаков после запятой, например 1500 или 0,25.',
       aliases: 'Псевдоним — одна строка не длиннее 200 символов.',
     },
   },

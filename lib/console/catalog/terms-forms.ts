@@ -5,6 +5,8 @@ import type { SaveResult } from '../../catalog/editor.ts';
 import { type LayerPart, MODEL_LISTS, readModelList, setDiscount, setRate } from '../../catalog/layer-edits.ts';
 import { findHourDay } from '../../money/days.ts';
 import { DEFAULT_ZONE } from '../../money/key-limits.ts';
+import { formatRub, MICRO_PER_RUB } from '../../money/money.ts';
+import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
 import { codeField } from '../code-field.ts';
 import { field, foldAway, form, hiddenInputs } from '../components.ts';
@@ -71,7 +73,7 @@ const WORDS = defineWords({
 const LIST_NAME = /^(?!none$)[a-z0-9][a-z0-9._-]{0,39}$/;
 const PERCENT = /^(?:\d|[1-8]\d|9[0-5])(?:[.,]\d{1,2})?$/;
 const PERCENT_MAX = 95;
-const RATE = /^\d{1,6}(?:[.,]\d{1,6})?$/;
+const RATE_MAX = 1_000_000n * MICRO_PER_RUB;
 
 export const isTermsChange = (change: string) => ['discount', 'rate', 'lists'].includes(change);
 
@@ -196,11 +198,12 @@ function readDiscount({ services }: UserVisit, part: LayerPart, sent: Form): Ter
   return { action: 'price_list.change', target, detail, next: setDiscount(part, target, hundredths) };
 }
 
-function readRate({ services }: UserVisit, part: LayerPart, sent: Form): TermsChange | Problem {
-  const target = sent.text('currency').trim();
-  const rub = sent.text('rub').trim().replace(',', '.');
+function readRate({ services, language }: UserVisit, part: LayerPart, sent: Form): TermsChange | Problem {
+  const target = sent.text('currency').toUpperCase();
+  const rate = readRub(sent.text('rub'), language);
   if (!/^[A-Z]{3}$/.test(target)) return { problem: 'badCurrency' };
-  if (!RATE.test(sent.text('rub').trim()) || Number(rub) === 0) return { problem: 'badRate' };
+  if (rate === undefined || rate >= RATE_MAX) return { problem: 'badRate' };
+  const rub = formatRub(rate);
   const from = findHourDay(services.now(), DEFAULT_ZONE);
   return { action: 'rate.change', target, detail: { rub, from }, next: setRate(part, target, { rub, from }) };
 }

@@ -26,8 +26,10 @@ import {
   readChange,
   readRoutes,
   readSizes,
+  refuseModels,
   SELLABLE,
   type Sellable,
+  type TypedForm,
 } from '../catalog/model-form.ts';
 import { MODEL_WORDS, type ModelProblem } from '../catalog/model-words.ts';
 import { priceTable } from '../catalog/price-table.ts';
@@ -49,6 +51,7 @@ import { checkbox, definitionList, field, form, message, select, stepForm } from
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { type Answer, type Page, page } from '../page.ts';
+import { refusalMessage, wrongField } from '../refused-form.ts';
 import type { UserVisit } from '../visit.ts';
 import { describeSource } from './admin-upstreams.ts';
 
@@ -101,15 +104,19 @@ function findOwn(part: LayerPart, id: string): LayerModel | undefined {
 
 async function decide(visit: UserVisit, sent: Form): Promise<Answer> {
   const { services, language } = visit;
-  const { problems, preview, saveText } = MODEL_WORDS[language];
+  const { preview, saveText } = MODEL_WORDS[language];
   const { id, entry, part } = await findModel(visit);
   const own = findOwn(part, id);
   const before = { aliases: part.overrides?.[id]?.aliases ? [] : entry.aliases, isOwn: own !== undefined };
-  const change = readChange(sent, { type: entry.type, before });
+  const change = readChange({ sent, language }, { type: entry.type, before });
   const refuse = async (notice: Html) => ({ ...(await modelPage(visit, { notice, sent })), status: 400 });
-  const facts = readFacts(sent, { part, id, entry });
-  if (typeof change === 'string') return refuse(message('error', problems[change]));
-  if (typeof facts === 'string') return refuse(message('error', problems[facts]));
+  const facts = readFacts({ sent, language }, { part, id, entry });
+  const refuseAt = async (problem: ModelProblem) => {
+    const refused = { ...refuseModels({ sent, language }, problem), sent };
+    return { ...(await modelPage({ ...visit, refused }, { sent })), status: 400 };
+  };
+  if (typeof change === 'string') return refuseAt(change);
+  if (typeof facts === 'string') return refuseAt(facts);
   const next = changeModel(facts, id, change);
   if (isPreviewed(sent, next)) {
     return save(visit, sent, { next: () => next, action: 'model.change' });
@@ -127,10 +134,10 @@ interface Facts {
 }
 
 /** The part with what a form says of the routes from pages and, of a model from pages, of what it can do. */
-function readFacts(sent: Form, { part, id, entry }: Facts): LayerPart | ModelProblem {
+function readFacts({ sent, language }: TypedForm, { part, id, entry }: Facts): LayerPart | ModelProblem {
   const type = SELLABLE.find((each) => each === entry.type);
   if (!type || !sent.has(nameFactField('currency', 0))) return part;
-  const routes = readRoutes(sent, type, listRoutes(part, id));
+  const routes = readRoutes({ sent, language }, type, listRoutes(part, id));
   if (typeof routes === 'string') return routes;
   const isOwn = findOwn(part, id) !== undefined;
   if (isOwn && routes.length === 0) return 'route';
@@ -191,7 +198,7 @@ async function modelPage(visit: UserVisit, shown: Shown = {}): Promise<Page> {
     confirm: own ? `${words.remove}? ${words.removeText}` : undefined,
     fields: html`<input type="hidden" name="step" value="${step}">${seen}${codeField(visit, step)}`,
   });
-  const body = html`${shown.notice}${savedMessage(visit)}${catalogBar(visit)}${await failureMessage(visit)}
+  const body = html`${refusalMessage(visit)}${shown.notice}${savedMessage(visit)}${catalogBar(visit)}${await failureMessage(visit)}
 ${shown.mark && html`<h2>${words.now}</h2>`}${facts}
 ${lossMessages(visit, id)}
 ${priceTable(visit, services.catalog(), [id])}
@@ -225,7 +232,15 @@ function changeForm(visit: UserVisit, { id, entry, part }: Looked, { seen, sent,
   const extras = EXTRA_PRICE_FIELDS.filter((name) => name !== 'audio' || ('audio' in entry && entry.audio));
   const priceField = (name: PriceField, hint?: string) => {
     const value = againDecimal(name, price?.[name]);
-    return field({ name, label: words.prices[name], hint, value, inputmode: 'decimal', optional: true });
+    return field({
+      name,
+      label: words.prices[name],
+      hint,
+      value,
+      inputmode: 'decimal',
+      optional: true,
+      ...wrongField(visit, name),
+    });
   };
   const written = html`${(type ? PRICE_FIELDS[type] : []).map((name) => priceField(name))}${type === 'text' && extras.map((name) => priceField(name, words.extrasHint))}`;
   const routes = type ? listRoutes(part, id) : [];
@@ -242,9 +257,9 @@ ${select(
   { name: 'kind', label: words.kind, chosen: again('kind', kindNow) },
   kinds.map((kind) => [kind, words.kinds[kind] ?? kind]),
 )}
-${field({ name: 'factor', label: words.factor, hint: words.factorHint, value: againDecimal('factor', price?.markup), inputmode: 'decimal', optional: true })}
+${field({ name: 'factor', label: words.factor, hint: words.factorHint, value: againDecimal('factor', price?.markup), inputmode: 'decimal', optional: true, ...wrongField(visit, 'factor') })}
 ${written}${type === 'text' && html`<p class="hint">${words.writtenHint}</p>`}
-${field({ name: 'aliases', label: words.aliases, hint: words.aliasesHint, value: again('aliases', entry.aliases.join(', ')), optional: true })}
+${field({ name: 'aliases', label: words.aliases, hint: words.aliasesHint, value: again('aliases', entry.aliases.join(', ')), optional: true, ...wrongField(visit, 'aliases') })}
 ${facts}
 ${checkbox({ name: 'off', label: words.off, checked: sent ? sent.has('off') : entry.off === true })}${codeField(visit, 'change')}`;
   const steps = [['preview', words.preview] as const, ...(mark ? [['save', words.save] as const] : [])];

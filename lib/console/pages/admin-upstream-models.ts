@@ -7,7 +7,14 @@ import type { VendorModel } from '../../upstream/contract/provider.ts';
 import { nameUpstream, PluginRun, runPlugin } from '../../upstream/host/plugin-run.ts';
 import { audit } from '../audit.ts';
 import { abilityFields, costFields, currencyField, sizeFields } from '../catalog/model-fields.ts';
-import { type ChosenModels, readChosen, readNewModels, SELLABLE, type Sellable } from '../catalog/model-form.ts';
+import {
+  type ChosenModels,
+  readChosen,
+  readNewModels,
+  refuseModels,
+  SELLABLE,
+  type Sellable,
+} from '../catalog/model-form.ts';
 import { MODEL_WORDS } from '../catalog/model-words.ts';
 import { priceTable } from '../catalog/price-table.ts';
 import {
@@ -25,6 +32,7 @@ import { checkbox, field, form, message, select, stepForm, textArea } from '../c
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { type Answer, type Page, page } from '../page.ts';
+import { refusalMessage, wrongField } from '../refused-form.ts';
 import type { UserVisit } from '../visit.ts';
 import { findUpstream } from './admin-upstream.ts';
 
@@ -140,7 +148,7 @@ interface Priced {
 async function pricePage(visit: UserVisit, priced: Priced): Promise<Page> {
   const words = MODEL_WORDS[visit.language];
   const { name, version } = await findUpstream(visit);
-  const body = html`${priced.notice}${priced.preview?.shown}<p class="hint">${words.pricesText}</p>
+  const body = html`${refusalMessage(visit)}${priced.notice}${priced.preview?.shown}<p class="hint">${words.pricesText}</p>
 ${priceForm(visit, name, version, priced)}`;
   return { title: words.costsTitle(name), body };
 }
@@ -154,7 +162,7 @@ function priceForm(visit: UserVisit, name: string, version: number, { chosen, se
   const again = (field: string, first: string) => (sent.has(field) ? sent.text(field) : first);
   const rows = models.map((model, at) => {
     return html`<fieldset><legend><code>${model}</code></legend><input type="hidden" name="model" value="${model}">
-${field({ name: `id-${at}`, label: words.id, value: again(`id-${at}`, model) })}${costFields(visit, { type, at, cost: known[at], sent })}${type === 'text' && sizeFields(visit, at, sent)}</fieldset>`;
+${field({ name: `id-${at}`, label: words.id, value: again(`id-${at}`, model), ...wrongField(visit, `id-${at}`) })}${costFields(visit, { type, at, cost: known[at], sent })}${type === 'text' && sizeFields(visit, at, sent)}</fieldset>`;
   });
   const currency = sent.has('currency') ? sent.text('currency') : known.find(Boolean)?.currency;
   const decided = sent.has('markup') ? sent : undefined;
@@ -164,8 +172,8 @@ ${field({ name: `id-${at}`, label: words.id, value: again(`id-${at}`, model) })}
 ${rows}
 ${isTaken && join}
 ${currencyField(visit, currency)}
-${field({ name: 'markup', label: words.markup, hint: words.markupHint, value: again('markup', format.decimalTyped(MARKUP)), inputmode: 'decimal' })}
-${field({ name: 'maker', label: words.maker, hint: words.makerHint, value: again('maker', '') })}
+${field({ name: 'markup', label: words.markup, hint: words.markupHint, value: again('markup', format.decimalTyped(MARKUP)), inputmode: 'decimal', ...wrongField(visit, 'markup') })}
+${field({ name: 'maker', label: words.maker, hint: words.makerHint, value: again('maker', ''), ...wrongField(visit, 'maker') })}
 ${type === 'text' && abilityFields(visit, decided, { tools: true })}${codeField(visit, 'prices')}`;
   const steps = [['preview', words.preview] as const, ...(preview ? [['save', words.save] as const] : [])];
   return stepForm(visit, { action: getPath(name), fields, steps });
@@ -207,8 +215,11 @@ async function decide(visit: UserVisit, sent: Form): Promise<Answer> {
     cost: findKnownCost(file, { upstream: name, model }, plugins),
     options: findKnownOptions(file, { upstream: name, model }, plugins),
   });
-  const models = readNewModels(sent, chosen, { upstream: name, findKnown });
-  if (typeof models === 'string') return refuse(message('error', problems[models]));
+  const models = readNewModels({ sent, language }, chosen, { upstream: name, findKnown });
+  if (typeof models === 'string') {
+    const refused = { ...refuseModels({ sent, language }, models), sent };
+    return { ...(await pricePage({ ...visit, refused }, { chosen, sent })), status: 400 };
+  }
   const known = sent.has('join') ? file.models : [];
   const next = placeModels(part, models, known);
   if (next === 'served') return refuse(message('error', problems[next]));

@@ -6,9 +6,11 @@ import {
   readNewModels,
   readRoutes,
   readSizes,
+  refuseModels,
   type Sellable,
 } from '../../../lib/console/catalog/model-form.ts';
 import type { Form } from '../../../lib/console/forms.ts';
+import type { Language } from '../../../lib/console/language.ts';
 
 const formOf = (fields: Readonly<Record<string, string>>) =>
   ({
@@ -26,7 +28,7 @@ describe('a form of models', () => {
   ) {
     const sent = formOf({ 'id-0': 'sold', currency: 'USD', markup: '1.3', maker: 'Acme', ...fields });
     const findKnown = () => ({ cost: known, options: undefined });
-    const made = readNewModels(sent, { type, models: ['m'] }, { upstream: 'up', findKnown });
+    const made = readNewModels({ sent, language: 'ru' }, { type, models: ['m'] }, { upstream: 'up', findKnown });
     return typeof made === 'string' ? made : made[0];
   }
   const costOf = (model: ReturnType<typeof readCost>) => typeof model === 'object' && model.routes[0]?.cost;
@@ -41,10 +43,44 @@ describe('a form of models', () => {
   it('takes prices above nothing', () => {
     const price = (input: string) => {
       const sent = formOf({ kind: 'written', input, output: '1' });
-      return readChange(sent, { type: 'text', before: { aliases: [], isOwn: true } });
+      return readChange({ sent, language: 'ru' }, { type: 'text', before: { aliases: [], isOwn: true } });
     };
     expect([price('0'), price('0.000001')]).to.deep.equal(['price', { price: { input: '0.000001', output: '1.00' } }]);
   });
+
+  it('takes no price on an English page that may be a thousand or one', () => {
+    const sent = formOf({ kind: 'written', input: '1,500', output: '1,500.50' });
+    const read = (language: Language) =>
+      readChange({ sent, language }, { type: 'text', before: { aliases: [], isOwn: true } });
+    expect([read('en'), read('ru')]).to.deep.equal(['price', 'price']);
+    const plain = formOf({ kind: 'written', input: '1500', output: '1,500.50' });
+    const change = readChange({ sent: plain, language: 'en' }, { type: 'text', before: { aliases: [], isOwn: true } });
+    expect(change).to.deep.equal({ price: { input: '1500.00', output: '1500.50' } });
+  });
+
+  for (const [problem, field, typed] of [
+    ['cost', 'output-1', { 'output-1': 'abc' }],
+    ['cost', 'audio-0', { 'audio-0': '-1' }],
+    ['price', 'output', { output: '0' }],
+    ['price', 'audio', { audio: 'abc' }],
+    ['size', 'context-1', { 'context-1': '0' }],
+    ['name', 'id-1', { 'id-1': '' }],
+    ['markup', 'markup', { markup: '0' }],
+    ['maker', 'maker', { maker: '' }],
+    ['aliases', 'aliases', { aliases: 'a\nb' }],
+    ['served', undefined, {}],
+  ] as const) {
+    it(`is refused ${field === undefined ? 'as a whole' : `at ${field}`} for ${problem}`, () => {
+      const right = {
+        ...{ 'id-0': 'one', 'input-0': '1', 'output-0': '2', 'audio-0': '', 'context-0': '' },
+        ...{ 'id-1': 'two', 'input-1': '0', 'output-1': '2', 'audio-1': '', 'context-1': '200 000' },
+        ...{ input: '1', output: '2', audio: '', markup: '1.3', maker: 'Acme', aliases: '' },
+      };
+      const refusal = refuseModels({ sent: formOf({ ...right, ...typed }), language: 'en' }, problem);
+      expect(refusal.field).to.equal(field);
+      expect(refusal.text).to.not.equal('');
+    });
+  }
 
   it('takes whole numbers of tokens of up to nine digits, whose thousands may be separated', () => {
     const size = (context: string) => readSizes(formOf({ 'context-0': context }), 0);
@@ -69,6 +105,7 @@ describe('a form of models', () => {
     expect(costOf(readCost(COST, { known }))).to.deep.equal(known);
     expect(costOf(readCost({ ...COST, currency: 'EUR' }, { known }))).to.deep.equal({ ...cost, currency: 'EUR' });
     const routes = [{ upstream: 'up', model: 'm', options: { a: 1 }, cost: known }];
-    expect(readRoutes(formOf({ ...COST, 'currency-0': 'USD' }), 'text', routes)).to.deep.equal(routes);
+    const sent = formOf({ ...COST, 'currency-0': 'USD' });
+    expect(readRoutes({ sent, language: 'ru' }, 'text', routes)).to.deep.equal(routes);
   });
 });
