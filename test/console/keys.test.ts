@@ -10,6 +10,17 @@ import { formFields, hiddenFields, setUpOperator, setUpOwner } from '../../testk
 
 const MONTHLY: Pick<KeyLimits, 'reset' | 'zone'> = { reset: 'month', zone: 'Europe/Moscow' };
 const KEY = /tg-sk-\w{49}/;
+/** A model that is not on sale, because its upstream has no key. */
+const OFF = {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the catalog's own notation
+  upstreams: { off: { plugin: 'anthropic', settings: { apiKey: '${OFF_API_KEY}' } } },
+  models: [
+    {
+      ...{ id: 'model-off', type: 'text', provider: 'Test', price: { input: '1', output: '1' } },
+      routes: [{ upstream: 'off', model: 'x' }],
+    },
+  ],
+};
 
 describe('the page of keys', () => {
   let test: TestGateway;
@@ -17,7 +28,7 @@ describe('the page of keys', () => {
   let owner: Awaited<ReturnType<typeof setUpOwner>>;
 
   before(async () => {
-    test = await startGateway({ catalog: {}, env: { SANDBOX: 'on' } });
+    test = await startGateway({ catalog: OFF, env: { SANDBOX: 'on' } });
     account = await test.account();
     owner = await setUpOwner(test, account.id);
   });
@@ -124,7 +135,7 @@ describe('the page of keys', () => {
     expect(chosen).to.contain('value="key_rotated7" selected');
   });
 
-  it('limits a key to the models that are ticked, none of them to all', async () => {
+  it('limits a key to the models on sale that are ticked, none of them to all', async () => {
     const boxes = (text: string) =>
       [...text.matchAll(/<input name="models" type="checkbox" value="([^"]+)"( checked)?>/g)].map(
         ([, name, ticked]) => `${name}${ticked ?? ''}`,

@@ -155,7 +155,8 @@ function modelChoices(
   error: string | undefined,
 ): Html | undefined {
   const words = WORDS[language];
-  const names = new Set([...services.catalog().models.map(({ id }) => id), ...chosen]);
+  const onSale = services.catalog().models.filter(({ routes }) => routes.length > 0);
+  const names = new Set([...onSale.map(({ id }) => id), ...chosen]);
   if (names.size === 0) return undefined;
   const boxes = [...names].map(
     (name) =>
