@@ -94,7 +94,7 @@ describe('cli charge', () => {
     await apply(store, { ...op, amount: 40_000_000n, job: { kind: 'create', job } });
     const deadline = new Date(job.deadline).toISOString();
     const wanted = { id, upstream: 'films', phase: 'starting', progress: 0, seconds: 5, size: '1280x720', deadline };
-    for (const named of [id, requestId]) {
+    for (const named of [id, requestId, `chatcmpl_${requestId}`]) {
       const shown = await rig.json('charge', 'show', named);
       expect(shown).to.include({ request_id: requestId, kind: 'video', charged_rub: 40 });
       expect(shown.video).to.include({ ...wanted, resolution: '720p', error: null });

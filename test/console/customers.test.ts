@@ -83,7 +83,7 @@ describe('the pages of customers', () => {
     await test.account('0');
     await test.store.accounts.setPriceList(wallet, 'partner');
     await setUpOwner(test, wallet, 'anna@example.com');
-    call = newId('req');
+    call = `req_${'a1'.repeat(16)}`;
     const at = Date.now();
     const end = settle(wallet, call, { at, attempts: [newAttempt({ at })] });
     await applied(test.store, reserve(wallet, { chargeId: call, at }), end);
@@ -128,7 +128,14 @@ describe('the pages of customers', () => {
     const lead = async (q: string) => (await operator.get(`/admin/accounts?q=${q}`)).headers.location;
     expect(await lead(call)).to.equal(`/admin/ledger?id=${call}`);
     expect(await lead(wallet)).to.equal(`/admin/accounts/${wallet}`);
+    expect(await lead(`Error:+chatcmpl_${call}`)).to.equal(`/admin/ledger?id=${call}`);
     expect(await lead('req_unknown')).to.equal(undefined);
+  });
+
+  it('tell of a call without a charge, such as one that was refused, why it is not there', async () => {
+    const { headers } = await operator.get(`/admin/accounts?q=req_${'0'.repeat(32)}`);
+    expect(headers.location).to.equal(`/admin/ledger?id=req_${'0'.repeat(32)}`);
+    expect(await text(headers.location ?? '')).to.contain('Requests refused before they start');
   });
 
   it('lead to any call in two clicks, with its route, cost and margin', async () => {
@@ -184,5 +191,18 @@ describe('the pages of customers', () => {
       .to.match(/>₽1\.00\*</)
       .and.to.match(/>₽1\.00</)
       .and.to.contain(note);
+  });
+
+  it('name the account and the key of a call', async () => {
+    const page = await text(`/admin/ledger?id=resp_${call}`);
+    expect(page).to.match(new RegExp(`<a href="/admin/accounts/${wallet}">test</a>`));
+    // Of a service of the operator, which uses no key of the account.
+    expect(page).to.contain('<dt>Key</dt><dd><code>key_');
+    const [key] = await test.store.keys.list(wallet);
+    const keyed = newId('req');
+    const at = Date.now() - 60_000;
+    await applied(test.store, reserve(wallet, { chargeId: keyed, key: key?.id ?? '', at }));
+    expect(await text(`/admin/ledger?id=${keyed}`)).to.contain(`<dd>test key (…${key?.last4})</dd>`);
+    await applied(test.store, { kind: 'release', wallet, chargeId: keyed, at });
   });
 });

@@ -102,6 +102,8 @@ describe('pages about money', () => {
   it('find a call by its request id, but none of another account', async () => {
     const found = await owner.get(`/account/calls?id=%20${ids[1]}`);
     expect([found.status, found.headers.location]).to.deep.equal([303, `/account/calls/${ids[1]}`]);
+    const ofReply = await owner.get(`/account/calls?id=chatcmpl_${ids[1]}`);
+    expect([ofReply.status, ofReply.headers.location]).to.deep.equal([303, `/account/calls/${ids[1]}`]);
     for (const id of [foreignId, 'req_none']) {
       const none = await owner.get(`/account/calls?id=${id}`);
       expect([

@@ -1,9 +1,13 @@
 // The ledger for an operator: whether it adds up, and the money of one call.
+import { readChargeId } from '../../calls/charge-id.ts';
 import { auditLedger } from '../../ledger/last-audit.ts';
 import { attemptJson } from '../../manage/actions/attempt.ts';
 import { callJson } from '../../manage/actions/charge.ts';
 import type { Attempt } from '../../money/attempt.ts';
 import type { Charge, Entry } from '../../money/decide.ts';
+import type { Account } from '../../store/ports/accounts.ts';
+import type { KeyRow } from '../../store/ports/keys.ts';
+import { keyName } from '../charge-query.ts';
 import { codeField } from '../code-field.ts';
 import { definitionList, field, form, message, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
@@ -64,17 +68,24 @@ const WORDS = defineWords({
   },
 });
 
+const ID_LENGTH_MAX = 200;
+
 export const adminLedger = page({
   path: '/admin/ledger',
   who: 'operator',
   async get(visit) {
-    const id = visit.query.get('id')?.trim().slice(0, 200);
+    const id = readChargeId(visit.query.get('id')?.slice(0, ID_LENGTH_MAX) ?? '');
     if (!id) return ledgerPage(visit, undefined);
-    const { ledger, attempts } = visit.services.store;
+    const { ledger, attempts, accounts, keys } = visit.services.store;
     const charge = await ledger.charge(id);
     if (!charge) return { ...ledgerPage(visit, message('error', WORDS[visit.language].none)), status: 404 };
-    const entries = await ledger.listChargeEntries(id);
-    return ledgerPage(visit, chargeDetails(visit, charge, { entries, attempts: await attempts.list([id]) }));
+    const [entries, made, account, key] = await Promise.all([
+      ledger.listChargeEntries(id),
+      attempts.list([id]),
+      accounts.get(charge.wallet),
+      keys.get(charge.key),
+    ]);
+    return ledgerPage(visit, chargeDetails(visit, charge, { entries, attempts: made, account, key }));
   },
   async post(visit) {
     const words = WORDS[visit.language];
@@ -108,17 +119,20 @@ ${form(visit, { action: '/admin/ledger', fields: codeField(visit), button: words
 interface ChargeRows {
   readonly entries: readonly Entry[];
   readonly attempts: readonly Attempt[];
+  readonly account: Account | undefined;
+  /** Services of the operator hold money without one. */
+  readonly key: KeyRow | undefined;
 }
 
-function chargeDetails(visit: UserVisit, charge: Charge, { entries, attempts }: ChargeRows): Html {
+function chargeDetails(visit: UserVisit, charge: Charge, { entries, attempts, account, key }: ChargeRows): Html {
   const { language, format } = visit;
   const words = WORDS[language];
   const { kinds } = chargeWords({ language });
   return html`${definitionList([
     [words.call, html`<code>${charge.id}</code>`],
     [words.time, format.time(charge.createdAt)],
-    [words.wallet, html`<a href="/admin/accounts/${charge.wallet}"><code>${charge.wallet}</code></a>`],
-    [words.key, html`<code>${charge.key}</code>`],
+    [words.wallet, html`<a href="/admin/accounts/${charge.wallet}">${account?.name ?? charge.wallet}</a>`],
+    [words.key, key ? keyName(key) : html`<code>${charge.key}</code>`],
     [words.state, describeState({ language }, charge)],
     [words.kind, kinds[charge.kind]],
     [words.model, charge.model],

@@ -2,6 +2,7 @@
 import { type Payment, parseDispute, parseRefunds, refundableAmount } from '../../money/payment.ts';
 import { newId } from '../../payments/ids.ts';
 import { maskJson } from '../../payments/mask.ts';
+import type { Account } from '../../store/ports/accounts.ts';
 import { codeField } from '../code-field.ts';
 import { definitionList, field, form, message, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
@@ -136,11 +137,17 @@ export function paymentPageWords(language: Language) {
   return WORDS[language];
 }
 
-export function paymentBody(visit: UserVisit, payment: Payment, done: string | undefined): Html {
+interface PaymentRows {
+  readonly payment: Payment;
+  readonly account: Account | undefined;
+}
+
+export function paymentBody(visit: UserVisit, rows: PaymentRows, done: string | undefined): Html {
+  const { payment } = rows;
   const words = WORDS[visit.language];
   return html`${refusalMessage(visit)}
 ${visit.refused === undefined && done !== undefined && message('done', done)}
-${paymentFacts(visit, payment)}
+${paymentFacts(visit, rows)}
 ${refundsTable(visit, payment)}
 ${changes(visit, payment)}
 ${payment.state !== null && html`<h2>${words.said}</h2><pre tabindex="0"><code>${maskJson(payment.state)}</code></pre>`}
@@ -148,7 +155,7 @@ ${payment.state !== null && html`<h2>${words.said}</h2><pre tabindex="0"><code>$
 <p><a href="/admin/payments">${words.back}</a></p>`;
 }
 
-function paymentFacts({ language, format }: UserVisit, payment: Payment): Html {
+function paymentFacts({ language, format }: UserVisit, { payment, account }: PaymentRows): Html {
   const words = WORDS[language];
   const { phases, origins } = paymentWords(language);
   const { id, wallet, phase, reason, provider, ref, shop, test, origin, shortfall, expiresAt, dueAt } = payment;
@@ -161,7 +168,7 @@ function paymentFacts({ language, format }: UserVisit, payment: Payment): Html {
     [words.refunded, format.rubExact(payment.refunded)],
     ...(shortfall === 0n ? [] : [[words.shortfall, format.rubExact(shortfall)] as const]),
     ...(dispute ? [[words.disputed, `${dispute.id}: ${format.rubExact(BigInt(dispute.amount))}`] as const] : []),
-    [words.account, html`<a href="/admin/accounts/${wallet}"><code>${wallet}</code></a>`],
+    [words.account, html`<a href="/admin/accounts/${wallet}">${account?.name ?? wallet}</a>`],
     [words.id, html`<code>${id}</code>`],
     [words.provider, provider],
     [words.ref, ref === null ? '—' : html`<code>${ref}</code>`],

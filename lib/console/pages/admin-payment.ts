@@ -46,7 +46,8 @@ async function paymentPage(visit: UserVisit, payment: Payment): Promise<Page> {
   const words = paymentPageWords(visit.language);
   const name = visit.query.get('done');
   const done = name === 'done' || name === 'exists' || name === 'looked' ? words[name] : undefined;
-  return { title: words.title, body: paymentBody(visit, payment, done) };
+  const account = await visit.services.store.accounts.get(payment.wallet);
+  return { title: words.title, body: paymentBody(visit, { payment, account }, done) };
 }
 
 async function refused(visit: UserVisit, payment: Payment, refusal: Refused): Promise<Page> {

@@ -2,6 +2,7 @@
 import { IN_WALLET_PHASES, OPEN_PHASES, PAYMENT_PHASES, type Payment } from '../../money/payment.ts';
 import { formatMoment } from '../../money/period.ts';
 import type { PaymentList } from '../../store/ports/payments.ts';
+import type { Store } from '../../store/store.ts';
 import { walkFrom } from '../../store/walks.ts';
 import { field, orUsual, select, shortTime, table } from '../components.ts';
 import { type Cell, createCsv } from '../csv.ts';
@@ -115,7 +116,7 @@ export const adminPayments = page({
     const older = last && link('/admin/payments', { before: paymentCursor(last) });
     const body = html`${await openPaymentLinks(visit)}
 ${filterForm(visit, filter)}
-${found.length === 0 ? html`<p>${words.none}</p>` : paymentTable(visit, found)}
+${found.length === 0 ? html`<p>${words.none}</p>` : await paymentTable(visit, found)}
 <p>${older !== undefined && html`<a href="${older}" rel="next">${words.older}</a> · `}<a href="${link('/admin/payments.csv')}" download>${words.csv}</a></p>`;
     return { title: words.title, body };
   },
@@ -158,10 +159,17 @@ async function* listCsvRows(visit: UserVisit): AsyncGenerator<readonly Cell[]> {
   const selected = selectPayments(readFilter(visit));
   const read = (before?: Payment) => payments.list({ ...selected, limit: PER_READ, before });
   for await (const found of walkFrom(PER_READ, read)) {
-    const named = await accounts.names([...new Set(found.map(({ wallet }) => wallet))]);
-    const names = new Map(named.map(({ id, name }) => [id, name]));
+    const names = await readAccountNames(accounts, found);
     for (const payment of found) yield toCsvRow(visit, payment, names.get(payment.wallet) ?? '');
   }
+}
+
+async function readAccountNames(
+  accounts: Store['accounts'],
+  payments: readonly Payment[],
+): Promise<ReadonlyMap<string, string>> {
+  const named = await accounts.names([...new Set(payments.map(({ wallet }) => wallet))]);
+  return new Map(named.map(({ id, name }) => [id, name]));
 }
 
 /** In Russian for people and their spreadsheets; in English as the API has it. */
@@ -214,8 +222,9 @@ ${field({ name: 'account', label: words.accountId, value: account, optional: tru
 </form>`;
 }
 
-function paymentTable(visit: UserVisit, payments: readonly Payment[]): Html {
-  const { language, format } = visit;
+async function paymentTable(visit: UserVisit, payments: readonly Payment[]): Promise<Html> {
+  const { language, format, services } = visit;
+  const names = await readAccountNames(services.store.accounts, payments);
   const words = WORDS[language];
   const { phases, origins } = paymentWords(language);
   const columns = [words.time, words.payment, words.phase, words.account, words.provider, words.origin];
@@ -224,7 +233,7 @@ function paymentTable(visit: UserVisit, payments: readonly Payment[]): Html {
     shortTime(visit, createdAt),
     html`<a href="/admin/payments/${id}"><code>…${id.slice(-8)}</code></a>`,
     phases[phase],
-    html`<a href="/admin/accounts/${wallet}"><code title="${wallet}">…${wallet.slice(-8)}</code></a>`,
+    html`<a href="/admin/accounts/${wallet}">${names.get(wallet) ?? wallet}</a>`,
     provider,
     origins[origin],
     format.rub(amount),

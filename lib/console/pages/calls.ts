@@ -1,5 +1,6 @@
 // The calls of an account: a list with filters, the same as CSV, and each call with its price calculation.
 import { fault } from '../../base/faults.ts';
+import { readChargeId } from '../../calls/charge-id.ts';
 import type { Charge } from '../../money/decide.ts';
 import { compareMicro } from '../../money/money.ts';
 import { formatMoment } from '../../money/period.ts';
@@ -80,7 +81,7 @@ export const calls = page({
     const { account, query, services, signedIn } = visit;
     const words = WORDS[visit.language];
     const id = query.get('id')?.trim() ?? '';
-    const exact = await findOwnCharge(visit, id === '' ? null : id);
+    const exact = await findOwnCharge(visit, id === '' ? null : readChargeId(id));
     if (exact) return { to: linkTo(visit, `/account/calls/${encodeURIComponent(exact.id)}`) };
     const selection = readChargeQuery(visit, range(visit));
     const isWhole = query.get('whole') === 'yes';

@@ -1,4 +1,5 @@
 // The list of customers for an operator: one search box, filters, and what each of them spent.
+import { isCallId, readChargeId } from '../../calls/charge-id.ts';
 import type { RequestLimits } from '../../money/request-limits.ts';
 import { field, filterBox, orUsual, select, shortTime, table } from '../components.ts';
 import {
@@ -100,17 +101,12 @@ const PER_PAGE = 50;
 
 /** Where a text leads that is the id of a call, a video, a payment, or a whole account id. */
 export async function findByExactId({ services, query }: UserVisit): Promise<string | undefined> {
-  const text = readCustomerQuery(query).text;
-  const { ledger, jobs, payments, accounts } = services.store;
+  const text = readChargeId(readCustomerQuery(query).text);
+  const { ledger, payments, accounts } = services.store;
   if (!/^[\w:-]{8,100}$/.test(text)) return undefined;
-  const [charge, job, payment, account] = await Promise.all([
-    ledger.charge(text),
-    jobs.get(text),
-    payments.get(text),
-    accounts.get(text),
-  ]);
-  const call = charge?.id ?? job?.charge;
-  if (call !== undefined) return `/admin/ledger?id=${encodeURIComponent(call)}`;
+  const [charge, payment, account] = await Promise.all([ledger.charge(text), payments.get(text), accounts.get(text)]);
+  // Without a charge, that page says which calls have none.
+  if (charge || isCallId(text)) return `/admin/ledger?id=${encodeURIComponent(text)}`;
   if (payment) return `/admin/payments/${encodeURIComponent(payment.id)}`;
   return account && `/admin/accounts/${account.id}`;
 }

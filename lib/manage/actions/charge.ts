@@ -1,6 +1,7 @@
 // What calls cost, and how the money of one call moved.
 
 import { OperatorError, UnknownError } from '../../base/operator-error.ts';
+import { readChargeId } from '../../calls/charge-id.ts';
 import { toVideoId } from '../../calls/videos/job-id.ts';
 import type { Attempt } from '../../money/attempt.ts';
 import type { Charge, Entry, Usage } from '../../money/decide.ts';
@@ -57,16 +58,16 @@ interface ShowOptions {
   readonly account?: string | undefined;
 }
 
-async function show({ store }: Session, id: string, { account }: ShowOptions = {}): Promise<Answer> {
-  const job = id.startsWith('vid_') ? await store.jobs.get(id) : undefined;
-  const charge = await store.ledger.charge(job?.charge ?? id);
+async function show({ store }: Session, text: string, { account }: ShowOptions = {}): Promise<Answer> {
+  const id = readChargeId(text);
+  const charge = await store.ledger.charge(id);
   if (account !== undefined && charge?.wallet !== account) throw unknownToAccount(id);
   if (!charge) return showArchived(store, id);
   const found = {
     charge,
     entries: await store.ledger.listChargeEntries(charge.id),
     attempts: await store.attempts.list([charge.id]),
-    job: job ?? (await findJob(store, charge)),
+    job: await findJob(store, charge),
   };
   return { json: toJson(found), text: toText(found) };
 }
