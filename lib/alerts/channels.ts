@@ -21,7 +21,7 @@ import { TELEGRAM_WORDS } from './telegram-words.ts';
 export interface ChannelOptions {
   readonly store: Pick<Store, 'accounts' | 'users'>;
   /** Undefined if no mail server is configured. */
-  readonly mailer: Mailer | undefined;
+  readonly mailer: Pick<Mailer, 'send'> | undefined;
   /** Undefined if no Telegram bot is configured. */
   readonly telegram?: TelegramBot | undefined;
   readonly fetcher: () => Pick<Fetcher, 'post'>;
@@ -140,7 +140,7 @@ export function createChannels({ store, mailer, telegram, fetcher, publicUrl, lo
 
 const REMOVED: Arrival = { state: 'failed', why: 'removed' };
 
-async function mail(mailer: Mailer, letter: Mail, signal: AbortSignal): Promise<void> {
+async function mail(mailer: Pick<Mailer, 'send'>, letter: Mail, signal: AbortSignal): Promise<void> {
   await withDeadline(MAIL_TIMEOUT_MS, signal, (ending) => rejectOnAbort(mailer.send(letter), ending));
 }
 

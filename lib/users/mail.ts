@@ -13,10 +13,14 @@ export interface Mail {
 export interface Mailer {
   /** Rejects when the server does not accept it. */
   send(mail: Mail): Promise<void>;
+  /** Rejects with what the server says to a connection, to TLS, and to our user and password, after a few seconds at most. */
+  check(): Promise<void>;
   close(): void;
 }
 
 const TIMEOUT_MS = 10_000;
+/** Somebody waits for the page that says whether mail works. */
+const CHECK_TIMEOUT_MS = 3_000;
 
 /** A server on this machine needs no TLS. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i;
@@ -55,9 +59,7 @@ function readMailSettings(smtpUrl: string, fromByDefault: string): MailSettings 
     secure,
     ...(auth.user !== '' && { auth }),
     ...(tls === 'off' ? { ignoreTLS: true } : { requireTLS: !secure && !LOOPBACK.test(url.hostname) }),
-    connectionTimeout: TIMEOUT_MS,
-    greetingTimeout: TIMEOUT_MS,
-    socketTimeout: TIMEOUT_MS,
+    ...timeouts(TIMEOUT_MS),
     // Our mails need neither files nor URLs; an injected one must not read any.
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -65,9 +67,16 @@ function readMailSettings(smtpUrl: string, fromByDefault: string): MailSettings 
   return { from, options };
 }
 
+function timeouts(ms: number): object {
+  return { dnsTimeout: ms, connectionTimeout: ms, greetingTimeout: ms, socketTimeout: ms };
+}
+
 /** Rejects with what the server says to a connection, to TLS, and to our user and password. */
 export async function checkMailServer(smtpUrl: string): Promise<void> {
-  const { options } = readMailSettings(smtpUrl, '');
+  await verify(readMailSettings(smtpUrl, '').options);
+}
+
+async function verify(options: object): Promise<void> {
   const { createTransport } = await import('nodemailer');
   const transport = createTransport(options);
   try {
@@ -88,6 +97,7 @@ export function createMailer(smtpUrl: string, fromByDefault: string): Mailer {
       // As an object, so that a comma in an address does not add a second recipient.
       await (await transport).sendMail({ from, to: { name: '', address: to }, subject, text });
     },
+    check: () => verify({ ...options, ...timeouts(CHECK_TIMEOUT_MS) }),
     close: () => void transport?.then((open) => open.close()),
   };
 }

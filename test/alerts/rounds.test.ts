@@ -82,7 +82,7 @@ describe('rounds of alerts', () => {
     };
     const alerts = createAlerts({
       store: context.store,
-      mailer: { send, close: () => undefined },
+      mailer: { send },
       now: () => now,
       log: { warn },
       fetcher: () => ({ post: accept }),

@@ -30,6 +30,11 @@ const WORDS = defineWords({
     restart: 'A real upstream is connected: restart the service, and it leaves the sandbox, unless SANDBOX is on.',
     models: ['Text, image and video models are available', 'Add more upstreams, or set their variables.'],
     operators: ['There are at least two operators, in case one loses access', 'Create another on the command line:'],
+    mail: [
+      'Email can be sent',
+      'Set SMTP_URL. Without it, alerts go only to webhooks and Telegram, and you hand out links yourself.',
+    ],
+    mailRefused: 'The mail server does not let the service in: tollgate doctor shows what it says. Correct SMTP_URL.',
     payments: ['All payment providers of the catalog have their secrets', 'Not set or empty:'],
     loss: [
       'No model is sold below cost',
@@ -62,6 +67,11 @@ const WORDS = defineWords({
       'Операторов не меньше двух — на случай, если один потеряет доступ',
       'Добавьте ещё одного из командной строки:',
     ],
+    mail: [
+      'Письма отправляются',
+      'Задайте SMTP_URL. Без него оповещения приходят только на вебхуки и в Telegram, а ссылки вы передаёте сами.',
+    ],
+    mailRefused: 'Почтовый сервер не впускает сервис: его ответ покажет tollgate doctor. Исправьте SMTP_URL.',
     payments: ['Секреты всех платёжных систем каталога заданы', 'Не заданы или пусты:'],
     loss: [
       'Ни одна модель не продаётся ниже себестоимости',
@@ -86,6 +96,7 @@ type Check =
   | 'sandbox'
   | 'models'
   | 'operators'
+  | 'mail'
   | 'payments'
   | 'loss'
   | 'lists'
@@ -107,7 +118,11 @@ export const adminChecks = page({
     const unowned = await findUnowned(visit.services.store);
     const rows = Object.entries(await runChecks(visit, { missingLists, unowned })).map(([name, passed]) => {
       const [what, written] = words[name as Check] as [string, string];
-      const other = { warnings: bar && words.failed, sandbox: visit.services.isReal() && words.restart };
+      const other = {
+        warnings: bar && words.failed,
+        sandbox: visit.services.isReal() && words.restart,
+        mail: visit.services.mailer && words.mailRefused,
+      };
       const advice = other[name as keyof typeof other] || written;
       const command = name === 'operators' && html` <code class="command">tollgate operator create EMAIL</code>`;
       const missing = name === 'payments' && html` <code>${listMissingSecrets(visit).join(', ')}</code>`;
@@ -121,6 +136,15 @@ export const adminChecks = page({
     return { title: words.title, body: html`${bar}${await pausedBars(visit)}${checks}` };
   },
 });
+
+async function canSendMail({ services }: UserVisit): Promise<boolean> {
+  try {
+    await services.mailer?.check();
+    return services.mailer !== undefined;
+  } catch {
+    return false;
+  }
+}
 
 /** The variables of payment providers that are off. */
 function listMissingSecrets({ services }: UserVisit): readonly string[] {
@@ -166,6 +190,7 @@ async function runChecks(
     sandbox: !sandbox,
     models: (['text', 'image', 'video'] as const).every((type) => types.has(type)),
     operators: (await store.users.operators()) > 1,
+    mail: await canSendMail(visit),
     payments: listMissingSecrets(visit).length === 0,
     loss: countModelsBelowCost(catalog()) === 0,
     lists: missingLists.length === 0,

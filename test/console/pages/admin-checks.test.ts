@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { until } from '../../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../../testkit/gateway.ts';
 import { setUpOperator, setUpOwner, type Visitor } from '../../../testkit/pages.ts';
+import { startMailServer } from '../../../testkit/smtp.ts';
 import { makeUser } from '../../contract/store/people.ts';
 
 /** Each check with whether it passes. */
@@ -46,6 +47,26 @@ describe('the setup checks', () => {
     expect(await passing()).to.deep.equal(all.filter((name) => name !== 'loses access'));
     await test.store.users.add(makeUser({ operator: true }));
     expect(await passing()).to.deep.equal(all);
+  });
+
+  it('ask the mail server whether it lets the service in', async () => {
+    const mail = await startMailServer();
+    try {
+      for (const [smtp, passes, advice] of [
+        [{ SMTP_URL: mail.url }, true, ''],
+        [{ SMTP_URL: mail.url.replace('p%40ss', 'wrong') }, false, 'does not let the service in'],
+        [{}, false, 'Set SMTP_URL.'],
+      ] as const) {
+        test = await startGateway({ catalog: {}, env: { SANDBOX: 'on', ...smtp } });
+        const operator = await setUpOperator(test);
+        expect(await readChecks(operator)).to.deep.include(['be sent', passes]);
+        expect((await operator.get('/admin/checks')).text).to.contain(advice);
+        await test.stop();
+      }
+      expect(mail.letters).to.deep.equal([]);
+    } finally {
+      await mail.stop();
+    }
   });
 
   it('name the missing secrets of payment providers', async () => {
