@@ -1,7 +1,7 @@
 // What `openai-videos` asks for; what it makes of answers is in its recordings.
 import { expect } from 'chai';
 import plugin from '../../providers/openai-videos/index.ts';
-import { IMAGE, PORTRAIT, useStudio } from '../../testkit/films.ts';
+import { IMAGE, IMAGE_BASE64, PORTRAIT, useStudio } from '../../testkit/films.ts';
 
 describe('provider openai-videos', () => {
   const studio = useStudio(plugin, '/v1', ['sk-films', 'sk-other']);
@@ -68,6 +68,29 @@ describe('provider openai-videos', () => {
     const options = { resolutions: { '720p': { shape: { width: 1280 }, quality: 'high' } } };
     const { body } = await studio.start({ options }, { id: 'v1' });
     expect(fieldsOf(body)).to.include({ shape: '{"width":1280}', quality: 'high' }).and.not.have.property('size');
+  });
+
+  it('asks OpenRouter in JSON, with a label and an aspect', async () => {
+    const options = { api: 'openrouter' };
+    const asked = { model: 'film-1', prompt: 'A red square turns', duration: 5, resolution: '720p' };
+    const { ref, body } = await studio.start({ ...PORTRAIT, options }, { id: 'v1', status: 'pending' });
+    expect(body).to.deep.equal({ ...asked, aspect_ratio: '9:16' });
+    expect(studio.sent[0]).to.include({ method: 'POST', path: '/v1/videos' });
+    expect((await studio.start({ image: IMAGE, options }, { id: 'v1' })).body).to.deep.equal({
+      ...asked,
+      frame_images: [
+        {
+          type: 'image_url',
+          image_url: { url: `data:image/png;base64,${IMAGE_BASE64}` },
+          frame_type: 'first_frame',
+        },
+      ],
+    });
+    expect(await studio.look(ref, { id: 'v1', status: 'pending' })).to.deep.equal({ status: 'queued' });
+    const unsigned_urls = ['https://openrouter.ai/api/v1/videos/v1/content?index=0'];
+    const state = await studio.look(ref, { id: 'v1', status: 'completed', unsigned_urls, usage: { cost: 0.2 } });
+    expect(state).to.have.nested.property('result.url', `${studio.origin}/v1/videos/v1/content`);
+    expect(state).to.have.nested.property('result.headers.authorization');
   });
 
   it('tells how far the film is', async () => {
