@@ -121,7 +121,7 @@ function nameImages({ image, images }: ImageFields): readonly NamedSource[] {
 }
 
 /** Clients of other services write objects around the link. */
-function nameSource(source: unknown, field: string): NamedSource {
+export function nameSource(source: unknown, field: string): NamedSource {
   if (typeof source === 'string') return { field, source };
   const { image_url: linked, url, file_id: id } = isRecord(source) ? source : {};
   if (linked !== undefined) return nameSource(linked, `${field}.image_url`);
@@ -163,7 +163,7 @@ export function parseEditForm({ texts, files }: Form): ImageRequest {
   return { ...createImageRequest(fields, readEditImages(named)), ...readSpending(values) };
 }
 
-interface NamedSource {
+export interface NamedSource {
   readonly field: string;
   readonly source: string | FormFile;
 }

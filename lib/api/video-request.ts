@@ -1,13 +1,14 @@
 // Turns a body into a video request, with the checks that do not depend on the model.
 import Joi from 'joi';
 import { object, text } from '../base/json-schema.ts';
+import { isRecord } from '../base/record.ts';
 import type { VideoRequest } from '../calls/videos/request.ts';
 import { ASPECT } from '../catalog/aspect.ts';
 import { RESOLUTION_LABEL } from '../catalog/resolution.ts';
 import { SECONDS } from '../catalog/video-lengths.ts';
 import type { Size } from '../upstream/contract/provider.ts';
 import { body, checkFields, documentAs, invalidField, optional } from './dialects/fields.ts';
-import { IMAGE_HINT, readImageSources } from './image-request.ts';
+import { IMAGE_HINT, type NamedSource, nameSource, readImageSources } from './image-request.ts';
 import { modelField, promptField } from './media-fields.ts';
 import { readSpending, spendingFields } from './spending.ts';
 
@@ -16,6 +17,13 @@ const SIZE = /^([1-9]\d{1,3})x([1-9]\d{1,3})$/;
 
 const { least, most } = SECONDS;
 const LENGTHS = Array.from({ length: most - least + 1 }, (_, at) => least + at);
+
+const AS_IMAGE = optional(
+  documentAs(Joi.any(), {
+    description: 'Another place of the one image, used by clients of other services. Anything else is ignored.',
+  }),
+  'is ignored',
+);
 
 /** Whether the model supports the values is checked once the model is known. */
 export const videoFields = body({
@@ -74,6 +82,9 @@ export const videoFields = body({
     }),
     'must be an object with the https URL or the data URI of an image as `image_url`, or that alone',
   ),
+  image_url: AS_IMAGE,
+  images: AS_IMAGE,
+  frame_images: AS_IMAGE,
 });
 
 interface Fields {
@@ -85,6 +96,9 @@ interface Fields {
   readonly resolution?: string | null;
   readonly image?: string | null;
   readonly input_reference?: string | { readonly image_url: string } | null;
+  readonly image_url?: unknown;
+  readonly images?: unknown;
+  readonly frame_images?: unknown;
 }
 
 /** Throws a 400 fault for the first wrong field. */
@@ -104,12 +118,31 @@ export function parseVideo(value: unknown): VideoRequest {
 }
 
 /** At most one: the first frame. */
-function listFrames({ image, input_reference: reference }: Fields): { field: string; source: string }[] {
-  if (reference == null) return image == null ? [] : [{ field: 'image', source: image }];
-  if (image != null) throw invalidField('input_reference', 'means the same as `image`: send one of them');
-  if (typeof reference === 'string') return [{ field: 'input_reference', source: reference }];
-  return [{ field: 'input_reference.image_url', source: reference.image_url }];
+function listFrames({ image, input_reference: reference, image_url: linked, ...lists }: Fields): NamedSource[] {
+  const frames = [
+    ...(image == null ? [] : [nameSource(image, 'image')]),
+    ...(reference == null ? [] : [nameSource(reference, 'input_reference')]),
+    ...(isRecord(linked) || (typeof linked === 'string' && linked !== '') ? [nameSource(linked, 'image_url')] : []),
+    ...listNamed(lists.images, 'images'),
+    ...listNamed(lists.frame_images, 'frame_images'),
+  ];
+  const [first, second] = frames;
+  if (!first || !second) return frames;
+  const [name = '', other] = [second, first].map(({ field }) => /^\w+/.exec(field)?.[0]);
+  if (name === other) throw invalidField(name, 'has more than one image: a video starts from one');
+  throw invalidField(name, `means the same as \`${other}\`: send one of them`);
 }
+
+function listNamed(list: unknown, name: string): NamedSource[] {
+  if (!Array.isArray(list)) return [];
+  return list.map((source, at) => {
+    const { frame_type: type = FIRST_FRAME } = isRecord(source) ? source : {};
+    if (type !== FIRST_FRAME) throw invalidField(`${name}[${at}]`, 'must be the first frame of the video');
+    return nameSource(source, `${name}[${at}]`);
+  });
+}
+
+const FIRST_FRAME = 'first_frame';
 
 function readSize(text: string): Size | undefined {
   const [, width, height] = SIZE.exec(text) ?? [];

@@ -107,6 +107,28 @@ describe('fields of images and videos', () => {
     expect(byText.images).to.deep.equal([{ type: 'image', field: 'input_reference', source: link }]);
     expect(() => parseVideo({ ...asked, input_reference: link })).to.throw('Invalid `input_reference`: means the same');
     const none = { seconds: undefined, size: undefined, aspect: undefined, resolution: undefined };
+    for (const [fields, field] of [
+      [{ image_url: link }, 'image_url'],
+      [{ image_url: { url: link } }, 'image_url.url'],
+      [{ images: [link] }, 'images[0]'],
+      [{ images: [{ url: link }] }, 'images[0].url'],
+      [
+        { frame_images: [{ type: 'image_url', image_url: { url: link }, frame_type: 'first_frame' }] },
+        'frame_images[0].image_url.url',
+      ],
+    ] as const) {
+      const read = parseVideo({ model: 'm', prompt: 'a', ...fields });
+      expect(read.images).to.deep.equal([{ type: 'image', field, source: link }]);
+    }
+    for (const [fields, refusal] of [
+      [{ images: [link, link] }, '`images`: has more than one image'],
+      [{ image: link, images: [link] }, '`images`: means the same as `image`'],
+      [{ frame_images: [{ image_url: link, frame_type: 'last_frame' }] }, '`frame_images[0]`: must be the first frame'],
+      [{ images: [5] }, '`images[0]`: must be a string'],
+    ] as const)
+      expect(() => parseVideo({ model: 'm', prompt: 'a', ...fields })).to.throw(`Invalid ${refusal}`);
+    for (const fields of [{ image_url: 5 }, { image_url: '' }, { images: 'a' }, { images: [] }, { frame_images: null }])
+      expect(parseVideo({ model: 'm', prompt: 'a', ...fields }).images, JSON.stringify(fields)).to.deep.equal([]);
     const nulls = { seconds: null, size: null, aspect: null, resolution: null, image: null, input_reference: null };
     for (const more of [{}, nulls]) {
       const plain = parseVideo({ model: 'm', prompt: 'a', ...more });

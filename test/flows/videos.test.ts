@@ -118,7 +118,12 @@ describe('videos', () => {
       })(),
     );
     const link = `${gateway.url}/media/${image.id}.png`;
-    for (const source of [{ image: PNG_URI }, { image: link }, { input_reference: { image_url: PNG_URI } }]) {
+    for (const source of [
+      { image: PNG_URI },
+      { image: link },
+      { input_reference: { image_url: PNG_URI } },
+      { images: [PNG_URI] },
+    ]) {
       const { json: begun, status: code } = await post(source);
       expect(code).to.equal(200);
       const sent = JSON.parse([...upstream.begun.values()].at(-1) ?? '{}');
@@ -127,7 +132,7 @@ describe('videos', () => {
     }
     const gone = await post({ image: `${gateway.url}/media/${'y'.repeat(43)}.png` });
     expect(gone.status).to.equal(400);
-    expect(upstream.begun.size).to.equal(3);
+    expect(upstream.begun.size).to.equal(4);
   });
 
   it('fail with a message for the client and a refund, when the upstream says so', async () => {
