@@ -1,6 +1,6 @@
 // Plugin for upstreams that make and edit images with OpenAI's images API, or nearly so.
 import type { ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
-import { readReplyImages } from './reply.ts';
+import { readReplyImages, readStreamedImages } from './reply.ts';
 import { APIS, buildImageRequest, EDIT_TRANSPORTS, type Settings } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
@@ -30,8 +30,10 @@ const plugin: ProviderPlugin<Settings> = {
     const resolveWire = host.perRoute(settings, (wire) => wire);
     return {
       async image(call, signal) {
-        const { url, body } = buildImageRequest(call, resolveWire(call), host);
+        const wire = resolveWire(call);
+        const { url, body } = buildImageRequest(call, wire, host);
         const request = { method: 'POST', auth: host.bearer, body, signal } as const;
+        if (wire.input.stream === true) return { images: await readStreamedImages(url, request, host) };
         const { value } = await host.json(url, request, REPLY_BYTES_MAX);
         return { images: readReplyImages(value, host) };
       },

@@ -1,6 +1,28 @@
-// Reads the images of a reply, inline or by URL.
+// Reads the images of a reply, inline or by URL, in one piece or as a stream of events.
 import { Buffer } from 'node:buffer';
-import type { Host, JsonObject, MediaSource } from '../../lib/upstream/contract/provider.ts';
+import type { AnswerReader, Host, HostRequest, JsonObject, MediaSource } from '../../lib/upstream/contract/provider.ts';
+
+/** An image comes in one event. */
+const EVENT_CHARS_MAX = 32 * 1024 * 1024;
+
+/** What is drawn so far comes first; an upstream that knows no streams answers in one piece. */
+export async function readStreamedImages(
+  url: string,
+  request: HostRequest,
+  host: Host,
+): Promise<readonly MediaSource[]> {
+  const sources: MediaSource[] = [];
+  const reader: AnswerReader = {
+    take(value) {
+      const { type, data, images, error } = value;
+      if (String(type).endsWith('.partial_image')) return;
+      const reply = data || images || error ? value : { data: [value] };
+      sources.push(...readReplyImages(reply, host));
+    },
+  };
+  await Array.fromAsync(host.answer(url, { ...request, once: true, eventCharsMax: EVENT_CHARS_MAX }, reader));
+  return sources;
+}
 
 export function readReplyImages(reply: unknown, host: Host): readonly MediaSource[] {
   const { fault, fields } = host;

@@ -144,6 +144,44 @@ describe('openai-images', () => {
     }
   });
 
+  describe('makes of a stream', () => {
+    const png = Buffer.from('an image');
+    const early = Buffer.from('a sketch of it').toString('base64');
+    const event = (type: string, fields: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+    const partial = event('image_generation.partial_image', { b64_json: early, partial_image_index: 0 });
+    const completed = event('image_generation.completed', { b64_json: png.toString('base64'), usage: {} });
+    const url = 'https://cdn.example/1.png';
+
+    for (const [what, body, made] of [
+      ['its image', partial + completed, [{ bytes: png }]],
+      ['its image before a mark of the end', `: keep-alive\n\n${completed}data: [DONE]\n\n`, [{ bytes: png }]],
+      ['the link to its image', event('image_edit.completed', { url }), [{ url }]],
+      ['images in one piece', JSON.stringify({ created: 1, data: [{ url }] }), [{ url }]],
+      ['nothing if it breaks off before its image', partial, []],
+      [
+        'a refusal',
+        partial + event('error', { error: { code: 'moderation_blocked', message: 'no' } }),
+        'request/content',
+      ],
+      ['nothing of nothing', JSON.stringify({ created: 1, data: [] }), []],
+    ] as const) {
+      it(what, async () => {
+        const type = body.startsWith('{') ? 'application/json' : 'text/event-stream';
+        vendor.answer(body, { type });
+        const call = { ...CALL, options: { input: { stream: true } } };
+        const result = await vendor
+          .open()
+          .image?.(call, new AbortController().signal)
+          .then(
+            ({ images }) => images,
+            ({ kind, about }) => (about === undefined ? kind : `${kind}/${about}`),
+          );
+        expect(result).to.deep.equal(made);
+        expect(vendor.sent.at(-1)?.body).to.include({ stream: true });
+      });
+    }
+  });
+
   describe('makes of an answer', () => {
     const bytes = Buffer.from('an image');
     const inline = bytes.toString('base64');

@@ -45,6 +45,8 @@ export interface HostRequest {
    */
   readonly body?: string | Uint8Array | JsonBody | Multipart;
   readonly signal: AbortSignal;
+  /** For `answer`: what the request asks for is paid once it has arrived, so it is never sent a second time. */
+  readonly once?: boolean;
   /** For `answer`: the maximum length of one event with inline images. Default 1 Mi characters, at most 32 Mi. */
   readonly eventCharsMax?: number;
   /**

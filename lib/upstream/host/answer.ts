@@ -34,6 +34,6 @@ export function readAnswer(options: AnswerOptions): AsyncIterableIterator<readon
 }
 
 async function askForBody({ ask, keys, url, init }: AnswerOptions): Promise<OpenBody> {
-  const { keyId, body } = await ask(url, init, true);
+  const { keyId, body } = await ask(url, init, !init.once);
   return body.open((error) => keys.blame(keyId, error));
 }

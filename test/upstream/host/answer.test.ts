@@ -137,6 +137,18 @@ describe('answer of a plugin', () => {
     expect((await textsOf(raised))[0]).to.have.length(2 * 1024 * 1024);
   });
 
+  it('is not asked for again where an open connection breaks, if it is asked for once', async () => {
+    upstream.behave(({ response }) => void response.end('{}'));
+    await host.json(upstream.url, { method: 'GET', signal: controller.signal });
+    await new Promise(setImmediate);
+    upstream.calls.length = 0;
+    upstream.behave(({ response }) => void response.destroy());
+    const init = { method: 'POST', signal: controller.signal, once: true } as const;
+    const broken = host.answer(`${upstream.url}/v1`, init, reader)[Symbol.asyncIterator]();
+    expect(await thrownBy(broken.next())).to.include({ kind: 'network' });
+    expect(upstream.calls).to.have.length(1);
+  });
+
   it('throws what a refusal says, with as much of its text as comes', async () => {
     upstream.behave(({ response }) => void response.writeHead(503, { 'retry-after': '7' }).end('busy'));
     const refused = answer();
