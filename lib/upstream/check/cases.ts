@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import type { Buffer } from 'node:buffer';
 import type { Provider } from '../contract/provider.ts';
 import { aborted } from './abort.ts';
+import { isUnknownFraming, UNKNOWN_FRAMING } from './event-ends.ts';
 import type { TextOutcome } from './outcome.ts';
 import type { CaseName, Recording, TextRecording } from './recording.ts';
 import { onStage, type TestBench } from './stage.ts';
@@ -162,7 +163,9 @@ function abortCheck({ plugin }: Subject, recordings: readonly TextRecording[]): 
   const name = 'an abort within a call of a tool closes the connection';
   const recording = recordings.find((each) => isWhole(each) && (each.expect.tools?.length ?? 0) > 0);
   if (!recording) {
-    return { group: GROUP, name, run: async () => {}, unchecked: 'no recording streams a call of a tool' };
+    const isUnknown = recordings.some(({ reply, expect }) => expect.tools && isUnknownFraming(reply));
+    const unchecked = isUnknown ? UNKNOWN_FRAMING : 'no recording streams a call of a tool';
+    return { group: GROUP, name, run: async () => {}, unchecked };
   }
   const run = () =>
     onStage(plugin, recording.settings, async (stage: TestBench) => {

@@ -11,6 +11,7 @@ import { caseChecks } from './cases.ts';
 import { chargingCheck } from './charging.ts';
 import { embedChecks } from './embed.ts';
 import { firstCallChecks } from './first-call.ts';
+import { loadWriteFrame } from './frames.ts';
 import { limitChecks } from './limits.ts';
 import { localChecks } from './local.ts';
 import { longPieceChecks } from './long-pieces.ts';
@@ -18,6 +19,7 @@ import { recordingChecks } from './playback.ts';
 import { loadNevers, loadRecordings, type Recording } from './recording.ts';
 import { requiredChecks } from './required.ts';
 import { sendingChecks } from './sending.ts';
+import { toolSendingChecks } from './sending-tools.ts';
 import { settingsChecks } from './shape.ts';
 import { settingsAt, UNUSED_URL, usesNetwork } from './stage.ts';
 import { statusChecks } from './status.ts';
@@ -34,7 +36,7 @@ export async function collectChecks(folder: string, { thorough = false } = {}): 
   const subject: Subject = {
     folder: realpathSync(folder),
     plugin,
-    recordings: loadRecordings(folder),
+    recordings: loadRecordings(folder, await loadWriteFrame(folder)),
     nevers: loadNevers(folder),
     thorough,
   };
@@ -56,6 +58,7 @@ export async function collectChecks(folder: string, { thorough = false } = {}): 
     ...kinds.flatMap((kind) => [
       ...askingChecks(subject, kind),
       ...sendingChecks(subject, kind, provider),
+      ...(kind === 'text' && provider.tools ? toolSendingChecks(subject) : []),
       chargingCheck(subject, kind),
       ...longPieceChecks(subject, kind),
       ...(kind === 'text' ? [...streamChecks(subject), ...caseChecks(subject, provider)] : []),

@@ -2,9 +2,9 @@
 // suite fills, so that it can say another sum, another shop or an unknown state.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import Joi from 'joi';
 import type { Decline } from '../contract/payment.ts';
+import { loadFixtureScript } from './fixture-script.ts';
 import { readJsonFile } from './json-file.ts';
 
 /** The calls of a provider that ask its vendor. */
@@ -145,19 +145,8 @@ export async function loadFixture(folder: string): Promise<Fixture> {
   // A card is charged again after the one, and never after the other.
   const untold = ['soft', 'hard'].filter((kind) => !kinds.includes(kind as Decline['kind']));
   if (untold.length > 0) throw new Error(`${path}: no word of \`reasons\` means ${untold.join(' or ')}`);
-  const sign = await loadSign(folder);
+  const sign = await loadFixtureScript<NonNullable<Fixture['sign']>>(folder, 'sign', 'signs a webhook');
   return { ...value, ...(sign && { sign }) };
-}
-
-/** The default export of `fixtures/sign`. */
-async function loadSign(folder: string): Promise<Fixture['sign']> {
-  const path = ['sign.ts', 'sign.mjs', 'sign.js']
-    .map((name) => join(folder, 'fixtures', name))
-    .find((each) => existsSync(each));
-  if (path === undefined) return undefined;
-  const { default: sign } = await import(pathToFileURL(path).href);
-  if (typeof sign !== 'function') throw new Error(`${path}: the default export is no function that signs a webhook`);
-  return sign;
 }
 
 /** A webhook as it arrives, signed with these settings where the vendor signs. */

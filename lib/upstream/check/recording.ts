@@ -17,6 +17,7 @@ import type {
 import { FAULT_KINDS, REFUSAL_CAUSES } from '../host/fault.ts';
 import { renameCause } from '../host/former-names.ts';
 import { type AwsEvent, awsEvents, encodeAwsEvents } from './aws-events.ts';
+import { encodeFrames, type Frames, type WriteFrame } from './frames.ts';
 import { readJsonFile } from './json-file.ts';
 import type { SeenCitation, SeenUsage } from './outcome.ts';
 import { blockState, embedCall, imageCall, insertFiles, textCall, videoCall } from './recording-calls.ts';
@@ -154,6 +155,8 @@ export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: Buffer;
+  /** What the body is made of, where the recording says it in frames. */
+  readonly frames?: Frames;
   /** By default the body ends as HTTP defines; `close`: by closing the connection; `reset`: the connection breaks. */
   readonly end?: 'close' | 'reset';
   /** What the request must look like. */
@@ -186,10 +189,11 @@ const reply = Joi.object({
   body: Joi.string().allow(''),
   bodyBase64: Joi.string().base64(),
   awsEvents,
+  frames: Joi.array(),
   json: Joi.any(),
   end: Joi.valid('close', 'reset'),
   asked: Joi.object(asked),
-}).oxor('body', 'bodyBase64', 'awsEvents', 'json');
+}).oxor('body', 'bodyBase64', 'awsEvents', 'frames', 'json');
 
 const tokens = Joi.number().integer().min(1);
 const count = Joi.number().integer().min(0).allow(null);
@@ -306,8 +310,8 @@ const neverSchema = Joi.object({
 });
 
 /** All recordings of a plugin, in order of file and position; a wrong one throws with its file's name. */
-export function loadRecordings(folder: string): readonly Recording[] {
-  return listFixtures(folder).flatMap((file) => readRecordings(file));
+export function loadRecordings(folder: string, writeFrame?: WriteFrame): readonly Recording[] {
+  return listFixtures(folder).flatMap((file) => readRecordings(file, writeFrame));
 }
 
 /** What a plugin's fixtures say that its upstream never does. */
@@ -331,10 +335,10 @@ function listFixtures(folder: string): readonly string[] {
 }
 
 /** The recordings of one file: one object, or a list of them. */
-function readRecordings(file: string): readonly Recording[] {
+function readRecordings(file: string, writeFrame: WriteFrame | undefined): readonly Recording[] {
   return readEntries(file)
     .filter((entry) => !isNever(entry))
-    .map((entry) => parseRecording(entry, file));
+    .map((entry) => parseRecording(entry, file, writeFrame));
 }
 
 function readEntries(file: string): readonly unknown[] {
@@ -347,21 +351,22 @@ function isNever(entry: unknown): boolean {
 }
 
 /** Checks one recording and fills in defaults; `where` goes into the error. */
-export function parseRecording(entry: unknown, where: string): Recording {
+export function parseRecording(entry: unknown, where: string, writeFrame?: WriteFrame): Recording {
   const kind = (entry as { kind?: unknown })?.kind ?? 'text';
   if (typeof kind !== 'string' || !Object.hasOwn(SCHEMAS, kind)) throw new Error(`${where}: unknown kind ${kind}`);
   const { value, error } = SCHEMAS[kind as Recording['kind']].validate(entry, { convert: false, abortEarly: false });
   if (error) throw new Error(`${where}: ${error.message}`);
   const { method, path, headers, request, ...expect } = value.expect;
+  const toReply = (reply: WireReply) => parseReply(reply, where, writeFrame);
   const asks = { ...(method && { method }), ...(path && { path }), ...(headers && { headers }) };
   return {
     ...value,
     expect,
     call: insertFiles(value.call),
-    before: value.before.map(parseReply),
-    reply: parseReply({ ...value.reply, asked: { ...asks, ...(request !== undefined && { request }) } }),
-    ...(value.cancel && { cancel: parseReply(value.cancel) }),
-    ...(value.polls && { polls: value.polls.map((poll: object) => [poll].flat().map(parseReply)) }),
+    before: value.before.map(toReply),
+    reply: toReply({ ...value.reply, asked: { ...asks, ...(request !== undefined && { request }) } }),
+    ...(value.cancel && { cancel: toReply(value.cancel) }),
+    ...(value.polls && { polls: value.polls.map((poll: object) => [poll].flat().map(toReply)) }),
   };
 }
 
@@ -369,17 +374,22 @@ interface WireReply {
   readonly body?: string;
   readonly bodyBase64?: string;
   readonly awsEvents?: readonly AwsEvent[];
+  readonly frames?: readonly unknown[];
   readonly json?: unknown;
 }
 
-function parseReply({ body, bodyBase64, awsEvents, json, ...rest }: WireReply): Reply {
+function parseReply(wire: WireReply, where: string, write?: WriteFrame): Reply {
+  const { body, bodyBase64, awsEvents, frames: values, json, ...rest } = wire;
+  if (values && !write) throw new Error(`${where}: \`frames\` are written by \`fixtures/frame.js\`, and there is none`);
+  const frames = values && write && { values, write };
   const text = json === undefined ? (body ?? '') : JSON.stringify(json);
   const binary = awsEvents ? encodeAwsEvents(awsEvents) : Buffer.from(bodyBase64 ?? '', 'base64');
-  const bytes = awsEvents || bodyBase64 !== undefined ? binary : Buffer.from(text);
+  const plain = awsEvents || bodyBase64 !== undefined ? binary : Buffer.from(text);
+  const bytes = frames ? encodeFrames(frames) : plain;
   const type = {
     ...(json !== undefined && { 'content-type': 'application/json' }),
     ...(awsEvents && { 'content-type': 'application/vnd.amazon.eventstream' }),
   };
   const { headers, ...more } = { status: 200, headers: {}, ...rest };
-  return { ...more, headers: { ...type, ...headers }, body: bytes };
+  return { ...more, headers: { ...type, ...headers }, body: bytes, ...(frames && { frames }) };
 }

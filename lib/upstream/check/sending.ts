@@ -115,7 +115,12 @@ export function sendingChecks(subject: Subject, kind: Recording['kind'], provide
 }
 
 /** What is sent for a call that differs from the recorded one; empty if the plugin refuses it. */
-async function collectSent(stage: TestBench, recording: Recording, change: Call, options: Call = {}): Promise<string> {
+export async function collectSent(
+  stage: TestBench,
+  recording: Recording,
+  change: Call,
+  options: Call = {},
+): Promise<string> {
   const call = { ...recording.call, ...change };
   await stage.run({ ...recording, call, options: { ...recording.options, ...options } } as Recording);
   const sent = stage.replay.requests.map(({ method, path, headers, body }) => {

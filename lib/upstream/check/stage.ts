@@ -6,6 +6,7 @@ import type Joi from 'joi';
 import type { HostClock, Provider, ProviderPart, ProviderPlugin } from '../contract/provider.ts';
 import { describeSchema } from '../host/account-settings.ts';
 import { createProvider, type OpenProvider, readSchema } from '../host/settings.ts';
+import { changeFrames } from './event-ends.ts';
 import { ORIGIN, type Outcome, observeEmbed, observeImage, observeStart, observeText, type Place } from './outcome.ts';
 import { watchOutput } from './output-watch.ts';
 import type { Recording, Reply, TextRecording } from './recording.ts';
@@ -192,11 +193,12 @@ export const PACED_CLOCK: HostClock = {
 export const FIXED_CLOCK: HostClock = { ...IMMEDIATE_CLOCK, now: () => Date.UTC(2026, 0, 1) };
 
 function fillIn<T extends Recording>(recording: T, origin: string): T {
+  const named = <V>(value: V): V => JSON.parse(JSON.stringify(value).replaceAll(ORIGIN, origin));
   const filled = (reply: Reply): Reply => {
     if (reply.body?.includes(ORIGIN) !== true) return reply;
+    if (reply.frames) return changeFrames(reply, named);
     return { ...reply, body: Buffer.from(reply.body.toString('utf8').replaceAll(ORIGIN, origin)) };
   };
-  const named = <V>(value: V): V => JSON.parse(JSON.stringify(value).replaceAll(ORIGIN, origin));
   const video = recording.kind === 'video' && {
     polls: recording.polls.map((replies) => replies.map(filled)),
     ...(recording.ref && { ref: named(recording.ref) }),

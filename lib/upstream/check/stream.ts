@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import { aborted } from './abort.ts';
-import { findAwsEventEnds } from './aws-events.ts';
+import { changeFrames, findEventEnds, isUnknownFraming, UNKNOWN_FRAMING } from './event-ends.ts';
+import { encodeFrames } from './frames.ts';
 import { type TextOutcome, within } from './outcome.ts';
 import { withIdleLimit } from './patience.ts';
-import type { Recording, TextRecording } from './recording.ts';
+import type { Recording, Reply, TextRecording } from './recording.ts';
 import { onStage, type TestBench } from './stage.ts';
 import { type Check, ordinary, type Subject } from './subject.ts';
 
@@ -33,17 +34,23 @@ export function streamChecks(subject: Subject): readonly Check[] {
     ['keeps the halves of a character together', halves],
   ];
   const isNeverLate = subject.nevers.some((never) => never.kind === 'text' && never.case === 'late');
-  if (isStream(recording)) {
+  const isUnknown = isUnknownFraming(recording.reply);
+  if (isUnknown || isStream(recording)) {
     checks.push(
       ['goes out as it comes', asItComes],
       ['goes on behind a reason to end', (stage, own) => behindFinish(stage, own, isNeverLate)],
     );
   }
   const withReasoning = subject.recordings.find(hasReasoning);
-  const all: Check[] = checks.map(([name, play]) => ({ group: GROUP, name, run: () => onOwnStage(recording, play) }));
+  const own = (recorded: TextRecording, name: string, play: (typeof checks)[number][1]): Check => ({
+    group: GROUP,
+    name,
+    ...(isUnknown && { unchecked: UNKNOWN_FRAMING }),
+    run: () => onOwnStage(recorded, play),
+  });
+  const all = checks.map(([name, play]) => own(recording, name, play));
   if (!withReasoning) return all;
-  const name = 'an abort within reasoning closes the connection';
-  return [...all, { group: GROUP, name, run: () => onOwnStage(withReasoning, abortedInReasoning) }];
+  return [...all, own(withReasoning, 'an abort within reasoning closes the connection', abortedInReasoning)];
 
   function onOwnStage(own: TextRecording, play: (stage: TestBench, recording: TextRecording) => Promise<void>) {
     return onStage(subject.plugin, own.settings, (stage) => play(stage, stage.fill(own)));
@@ -55,6 +62,7 @@ function hasReasoning(recording: Recording): recording is TextRecording {
 }
 
 export function isStream({ reply }: TextRecording): boolean {
+  if (reply.frames) return true;
   const type = Object.entries(reply.headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1];
   return /event-?stream|ndjson|jsonl|stream\+json/.test(String(type));
 }
@@ -66,7 +74,7 @@ async function run(stage: TestBench, recording: TextRecording, body: Buffer): Pr
 async function rubbish(stage: TestBench, recording: TextRecording): Promise<void> {
   const { body } = recording.reply;
   const whole = await run(stage, recording, body);
-  for (const place of findEventEnds(body)) {
+  for (const place of findEventEnds(recording.reply)) {
     for (const line of RUBBISH) {
       const outcome = await run(stage, recording, insert(body, place, `${line}\n\n`));
       const what = `after \`${line}\` in the middle of an answer`;
@@ -77,11 +85,13 @@ async function rubbish(stage: TestBench, recording: TextRecording): Promise<void
 }
 
 async function complaint(stage: TestBench, recording: TextRecording): Promise<void> {
-  const { body } = recording.reply;
-  const error = JSON.stringify({ error: { message: COMPLAINT, type: 'server_error', code: 500 } });
-  for (const place of findEventEnds(body)) {
-    for (const line of [`data: ${error}`, `event: error\ndata: ${error}`, error]) {
-      const { text, fault } = await run(stage, recording, insert(body, place, `${line}\n\n`));
+  const { body, frames } = recording.reply;
+  const value = { error: { message: COMPLAINT, type: 'server_error', code: 500 } };
+  const error = JSON.stringify(value);
+  const lines = [`data: ${error}`, `event: error\ndata: ${error}`, error].map((line) => Buffer.from(`${line}\n\n`));
+  for (const place of findEventEnds(recording.reply)) {
+    for (const bytes of frames ? [encodeFrames({ ...frames, values: [value] })] : lines) {
+      const { text, fault } = await run(stage, recording, insert(body, place, bytes));
       assert(!text.includes(COMPLAINT), 'the message of an error is in the text');
       assert(!fault?.includes(' '), fault ?? '');
     }
@@ -91,18 +101,27 @@ async function complaint(stage: TestBench, recording: TextRecording): Promise<vo
 /** Sends a character in two fragments, as servers do that cut their text by UTF-16 units. */
 async function halves(stage: TestBench, recording: TextRecording): Promise<void> {
   const fragments = await collectFragments(stage, recording);
-  const text = recording.reply.body.toString('utf8');
-  const lines = text.split('\n');
   for (const fragment of fragments) {
-    const at = lines.findIndex((line) => line.includes(JSON.stringify(fragment)));
-    if (at < 0) continue;
-    const line = lines[at] as string;
-    const half = (unit: string) => line.replace(JSON.stringify(fragment), () => unit);
-    const twoLines = [half('"\\ud83d"'), '', half('"\\ude00"'), ''];
-    const outcome = await run(stage, recording, Buffer.from(lines.toSpliced(at, 0, ...twoLines).join('\n')));
+    const reply = addHalves(recording.reply, fragment);
+    if (!reply) continue;
+    const outcome = (await stage.run(recording, { reply })) as TextOutcome;
     assert(outcome.text.isWellFormed(), 'the text has half a character');
     return;
   }
+}
+
+/** The halves before the line or frame that has the fragment; undefined if none has it. */
+function addHalves(reply: Reply, fragment: string): Reply | undefined {
+  const { body, frames } = reply;
+  const lines = frames?.values.map((value) => JSON.stringify(value)) ?? body.toString('utf8').split('\n');
+  const at = lines.findIndex((line) => line.includes(JSON.stringify(fragment)));
+  if (at < 0) return undefined;
+  const half = (unit: string) => (lines[at] as string).replace(JSON.stringify(fragment), () => unit);
+  const [first, second] = [half('"\\ud83d"'), half('"\\ude00"')];
+  if (frames) {
+    return changeFrames(reply, (values) => values.toSpliced(at, 0, JSON.parse(first), JSON.parse(second)));
+  }
+  return { ...reply, body: Buffer.from(lines.toSpliced(at, 0, first, '', second, '').join('\n')) };
 }
 
 async function collectFragments(stage: TestBench, recording: TextRecording): Promise<readonly string[]> {
@@ -138,7 +157,7 @@ const LATE_TEXT = `text behind the reason to end is lost, or changes what came b
 async function behindFinish(stage: TestBench, recording: TextRecording, isNeverLate: boolean): Promise<void> {
   const { body } = recording.reply;
   const whole = await run(stage, recording, body);
-  const gaps = findEventEnds(body);
+  const gaps = findEventEnds(recording.reply);
   const fragmentEnd = await firstFragment(stage, recording);
   const fragmentStart = gaps[gaps.indexOf(fragmentEnd) - 1] ?? 0;
   const finishEnd = await findGap(stage, recording, ({ finish }) => finish !== undefined);
@@ -171,19 +190,10 @@ export async function findGap(
   isSuch: (outcome: TextOutcome) => boolean,
 ): Promise<number> {
   const { body } = recording.reply;
-  for (const length of findEventEnds(body)) {
+  for (const length of findEventEnds(recording.reply)) {
     if (isSuch((await stage.run(recording, { pacing: { length } })) as TextOutcome)) return length;
   }
   return body.length;
-}
-
-/** Where an event, or a single line, has ended. */
-function findEventEnds(body: Buffer): readonly number[] {
-  const ends = findAwsEventEnds(body);
-  if (ends) return ends;
-  const text = body.toString('latin1');
-  const end = /(\r\n|\n|\r){2,}/.test(text) ? /(\r\n|\n|\r){2,}/g : /\r\n|\n|\r/g;
-  return [...text.matchAll(end)].map((match) => match.index + match[0].length);
 }
 
 function insert(body: Buffer, place: number, more: string | Buffer): Buffer {
