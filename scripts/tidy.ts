@@ -50,7 +50,7 @@ const CONTRACTS = {
 
 /** What a vendor's folder may hold besides recordings; docs/decisions/wire-formats.md says why one has more. */
 const VENDOR_MAX = { files: 5, lines: 300 };
-const LARGER = new Map([['sandbox', { files: 10, lines: 750 }]]);
+const LARGER = new Map([['sandbox', { files: 10, lines: 775 }]]);
 
 /** What tools leave behind: profiles, snapshots, logs, databases, packages. */
 const TOOL_OUTPUT = /\.(cpuprofile|heapprofile|heapsnapshot|log|db(-wal|-shm)?|sqlite|tgz|tsbuildinfo)$/;

@@ -9,12 +9,14 @@ interface TestingExamples {
   readonly mocha: string;
   /** Tests for vitest. */
   readonly vitest: string;
+  /** A gateway for tests in another language. */
+  readonly process: string;
 }
 
 export function readTestingExamples(): TestingExamples {
   const guide = readFileSync(new URL('../docs/testing.md', import.meta.url), 'utf8');
   const examples = [...guide.matchAll(/^```js\n(.*?)^```/gms)].map(([, code = '']) => code);
-  const [program, mocha, vitest] = examples;
-  assert(program && mocha && vitest && examples.length === 3);
-  return { program, mocha, vitest };
+  const [program, mocha, vitest, process] = examples;
+  assert(program && mocha && vitest && process && examples.length === 4);
+  return { program, mocha, vitest, process };
 }

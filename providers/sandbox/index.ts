@@ -15,7 +15,7 @@ import { planCalls } from './calls.ts';
 import { findMainColour } from './colours.ts';
 import { chooseSize, draw, measureRoom } from './drawing.ts';
 import { createEye, type Eye } from './eye.ts';
-import { failure, readMarkers, readWordCount, sufferFrom } from './markers.ts';
+import { failure, readWordCount, sufferFrom } from './markers.ts';
 import { embed } from './vectors.ts';
 import { createVideo } from './video.ts';
 
@@ -70,8 +70,7 @@ interface Answering extends Calling<TextCall> {
 /** One word is one token, in prompts and answers; so is a piece of a call's arguments. */
 async function* answer({ call, signal, host, settings, eye }: Answering): AsyncGenerator<readonly ProviderPart[]> {
   const prompt = findLastPrompt(call.messages);
-  const markers = readMarkers(prompt);
-  await sufferFrom(markers, host, signal);
+  const markers = await sufferFrom(prompt, host, signal);
   const calls = planCalls(call, prompt);
   const count = readWordCount(markers);
   const hasText = calls.length === 0 || count !== undefined;
@@ -148,8 +147,7 @@ async function see({ model, messages }: TextCall, eye: Eye, signal: AbortSignal)
 }
 
 async function makeImage({ call, signal, host, eye }: Calling<ImageCall>): Promise<ImageResult> {
-  const markers = readMarkers(call.prompt);
-  await sufferFrom(markers, host, signal);
+  const markers = await sufferFrom(call.prompt, host, signal);
   if (markers.has('[[slow]]')) await host.clock.sleep(SLOW_IMAGE_MS, signal);
   if (markers.has('[[empty]]')) return { images: [] };
   if (markers.has('[[undecodable]]')) return { images: [{ bytes: Buffer.from('[[undecodable]] asked for this') }] };

@@ -1,7 +1,7 @@
 // The sandbox's vectors: the same text always gets the same one, and texts that share words get similar ones.
 import { createHash } from 'node:crypto';
 import type { EmbedCall, Embeddings, Host } from '../../lib/upstream/contract/provider.ts';
-import { readMarkers, sufferFrom } from './markers.ts';
+import { sufferFrom } from './markers.ts';
 
 const DIMENSIONS = 256;
 /** The pause of `[[slow]]`. */
@@ -9,8 +9,7 @@ const SLOW_MS = 1_000;
 
 export async function embed(call: EmbedCall, host: Host, signal: AbortSignal): Promise<Embeddings> {
   const { inputs, dimensions = DIMENSIONS } = call;
-  const markers = readMarkers(inputs.join('\n'));
-  await sufferFrom(markers, host, signal);
+  const markers = await sufferFrom(inputs.join('\n'), host, signal);
   if (markers.has('[[slow]]')) await host.clock.sleep(SLOW_MS, signal);
   if (markers.has('[[empty]]')) return { vectors: [] };
   const words = inputs.map(splitWords);

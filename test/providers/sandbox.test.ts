@@ -165,6 +165,58 @@ describe('provider sandbox', () => {
     });
   }
 
+  it('fails as often as [[fail*N]] says, then answers, and begins anew', async () => {
+    const { provider } = createProvider({ plugin, upstream: 'sandbox', settings: {}, log: { warn() {} } });
+    const outcomes = async (text: string, count: number) => {
+      const seen: string[] = [];
+      for (let at = 0; at < count; at++) {
+        const parts = provider.text?.(call(text), never)[Symbol.asyncIterator]();
+        seen.push(
+          await (parts?.next().then(
+            () => 'answer',
+            (error: Error & { kind: string }) => error.kind,
+          ) ?? ''),
+        );
+      }
+      return seen;
+    };
+    expect(await outcomes('Hi [[fail*2]]', 5)).to.deep.equal(['server', 'server', 'answer', 'server', 'server']);
+    expect(await outcomes('Ho [[fail*1]]', 2)).to.deep.equal(['server', 'answer']);
+    expect(await outcomes('Hi [[fail*2]]', 1)).to.deep.equal(['answer']);
+    expect(await outcomes('Hi [[fail*0]]', 1)).to.deep.equal(['answer']);
+  });
+
+  it('forgets the oldest of a thousand prompts with [[fail*N]] that nobody has repeated', async () => {
+    const { provider } = createProvider({ plugin, upstream: 'sandbox', settings: {}, log: { warn() {} } });
+    const isAnswered = async (text: string) => {
+      const parts = provider.text?.(call(`${text} [[fail*1]]`), never)[Symbol.asyncIterator]();
+      return parts?.next().then(
+        () => true,
+        () => false,
+      );
+    };
+    for (let at = 0; at <= 1000; at++) await isAnswered(`prompt ${at}`);
+    expect(await isAnswered('prompt 0')).to.equal(false);
+    expect(await isAnswered('prompt 1000')).to.equal(true);
+  });
+
+  it('begins as late as [[wait:N]] says, and not once it is aborted', async () => {
+    const slept: number[] = [];
+    const clock = { now: Date.now, sleep: async (ms: number) => void slept.push(ms) };
+    const { provider } = createProvider({ plugin, upstream: 'sandbox', settings: {}, log: { warn() {} }, clock });
+    for (const ms of ['250', '0', '99999999']) {
+      await provider
+        .text?.(call(`Hi [[wait:${ms}]]`), never)
+        [Symbol.asyncIterator]()
+        .next();
+    }
+    expect(slept).to.deep.equal([250, 600_000]);
+    const controller = new AbortController();
+    const running = ask(call('[[wait:60000]]'), controller.signal);
+    controller.abort('enough');
+    expect((await running).thrown).to.equal('enough');
+  });
+
   it('looks for markers in the last user message only', async () => {
     const messages = [user('[[fail]]'), { ...user('[[stall]]'), role: 'assistant' as const }, user('[[words:3]]')];
     const answer = await ask(call('', { messages, system: [{ type: 'text', text: '[[fail]]' }] }));

@@ -23,7 +23,7 @@ describe('the guide to embedding and testing', () => {
   });
   after(() => rmSync(folder, { recursive: true }));
 
-  function run(code: string, command: readonly string[]) {
+  function run(code: string, command: readonly string[], input = '') {
     const file = join(folder, 'example.test.mjs');
     writeFileSync(file, useCheckout(code));
     const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
@@ -31,6 +31,7 @@ describe('the guide to embedding and testing', () => {
       cwd: folder,
       env: { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE },
       encoding: 'utf8',
+      input,
     });
   }
 
@@ -38,6 +39,19 @@ describe('the guide to embedding and testing', () => {
     const { status, stdout, stderr } = run(readTestingExamples().program, []);
     expect(status, stderr).to.equal(0);
     expect(stdout).to.match(/^200 with a demo account$/m);
+  });
+
+  itLong('runs one in a process of its own, for tests in another language', () => {
+    const input = '["addAccount", {"rub": "10"}]\n["wallet"]\n["requests"]\n';
+    const { status, stdout, stderr } = run(readTestingExamples().process, [], input);
+    expect(status, stderr).to.equal(0);
+    const [ready, account, wallet, requests] = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(ready.url).to.match(/^http:/);
+    expect([account.key, ready.key].map((key) => key.slice(0, 6))).to.deep.equal(['tg-sk-', 'tg-sk-']);
+    expect([wallet, requests]).to.deep.equal([{ available: '1000.00', held: '0.00' }, []]);
   });
 
   itLong('runs one inside tests of mocha, with nock', () => {
