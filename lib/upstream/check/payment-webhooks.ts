@@ -19,7 +19,12 @@ export function webhookChecks(subject: PaymentSubject): readonly Check[] {
     ['settles nothing: the state is what the vendor answers', settlesNothing],
     ['is rejected, not thrown at, where it is rubbish', rejects],
   ];
-  if (subject.fixture.sign) checks.push(['is rejected without the signature of its vendor', rejectsForged]);
+  if (subject.fixture.sign) {
+    checks.push(
+      ['is rejected without the signature of its vendor', rejectsForged],
+      ['is rejected, not thrown at, where it is signed and names no payment', rejectsSignedRubbish],
+    );
+  }
   return checks.map(([name, play]) => ({
     group: 'webhook',
     name,
@@ -86,10 +91,28 @@ function writeUnsigned(notice: Notice, facts: Facts): Pick<RawNotice, 'headers' 
 async function rejects(stage: PaymentStage): Promise<void> {
   const long = 'x'.repeat(65_536);
   for (const body of [...RUBBISH, long, '{"object":{"id":{}}}', '\u0000', '{"__proto__":{"id":"x"}}']) {
-    const verdict = attempt(() => receive(stage, { headers: {}, body }));
-    const isVerdict = verdict === 'rejected' || Array.isArray((verdict as { fetch?: unknown } | null)?.fetch);
-    assert(isVerdict, `${body.slice(0, 40) || 'an empty body'} is ${show(verdict)}`);
+    assertVerdict(stage, { headers: {}, body });
   }
+}
+
+/** Only a vendor can sign, and it may write to us about other things than payments. */
+async function rejectsSignedRubbish(stage: PaymentStage, { fixture }: PaymentSubject): Promise<void> {
+  const { facts } = stage.vendor;
+  for (const notice of fixture.notices) {
+    if (typeof notice.body !== 'object' || notice.body === null) continue;
+    const filled = fill(notice.body, facts);
+    const numbered: unknown = JSON.parse(JSON.stringify(filled), (_, value) => (value === facts.id ? 5 : value));
+    const bare: unknown = JSON.parse(JSON.stringify(filled), (_, value) => (value === facts.id ? undefined : value));
+    for (const body of [numbered, bare]) assertVerdict(stage, writeNotice(fixture, { ...notice, body }, facts));
+  }
+}
+
+function assertVerdict(stage: PaymentStage, raw: Pick<RawNotice, 'headers' | 'body'>): void {
+  const verdict = attempt(() => receive(stage, raw));
+  const ids = (verdict as { fetch?: unknown } | null)?.fetch;
+  const isVerdict =
+    verdict === 'rejected' || (Array.isArray(ids) && ids.every((id) => typeof id === 'string' && id !== ''));
+  assert(isVerdict, `${raw.body.slice(0, 200) || 'an empty body'} is ${show(verdict)}: ids of payments are texts`);
 }
 
 function attempt(run: () => unknown): unknown {

@@ -172,6 +172,12 @@ const FORGED = 'webhook: is rejected without the signature of its vendor';
 const SAVED = 'fetch: says which method was saved';
 
 export const BANK_DEFECTS: readonly BankDefect[] = [
+  {
+    what: 'takes what a signed webhook lacks for the id of a payment',
+    from: "return typeof orderId === 'string' ? { fetch: [orderId] } : 'rejected';",
+    to: 'return { fetch: [orderId] };',
+    failing: 'webhook: is rejected, not thrown at, where it is signed and names no payment',
+  },
   { what: 'believes a webhook without a signature', from: VERIFIES, to: '', failing: FORGED },
   {
     what: 'believes a webhook with any signature',

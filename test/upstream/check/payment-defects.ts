@@ -270,6 +270,12 @@ export const DEFECTS: readonly Defect[] = [
     failing: 'webhook: names the payment that it is of, and nothing it says changes that',
   },
   {
+    what: 'takes what is no text for the id of a payment',
+    from: "return typeof id === 'string' ? { fetch: [id] } : 'rejected';",
+    to: 'return { fetch: [id] };',
+    failing: 'webhook: is rejected, not thrown at, where it is rubbish',
+  },
+  {
     what: 'believes the state of a webhook',
     from: "return typeof id === 'string' ?",
     to: 'return JSON.parse(body).kopecks > 1 ?',
