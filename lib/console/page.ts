@@ -131,8 +131,9 @@ function loginPath({ request, path, query }: Visit): string {
   const kept = new URLSearchParams(query);
   kept.delete('done');
   const ofForm = kept.size > 0 ? `?${kept.toString()}` : '';
-  const next = `${path}${request.method === 'get' ? request.url.search : ofForm}`;
-  return `/login?next=${encodeURIComponent(next)}`;
+  const isForm = request.method !== 'get';
+  const next = `${path}${isForm ? ofForm : request.url.search}`;
+  return `/login?next=${encodeURIComponent(next)}${isForm ? '&unsent=yes' : ''}`;
 }
 
 /** Resolves to an answer for visitors who have to sign in or have no account. */

@@ -301,7 +301,8 @@ describe('the pages, route by route', function () {
       const stranger = createVisitor(test.url);
       const place = fillPath(path, foreign.key ?? '');
       const reply = method === 'get' ? await stranger.get(place) : await stranger.post(place, {});
-      const next = `/login?next=${encodeURIComponent(FORMS_ON.get(path) ?? place)}`;
+      const page = encodeURIComponent(FORMS_ON.get(path) ?? place);
+      const next = `/login?next=${page}${method === 'get' ? '' : '&unsent=yes'}`;
       expect([reply.status, reply.headers.location], `${method} ${place}`).to.deep.equal([303, next]);
     }
   });

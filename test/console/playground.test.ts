@@ -298,7 +298,7 @@ describe('the playground', function () {
         const nobody = await createVisitor(test.url).post(path, { ...fields, csrf });
         expect([nobody.status, nobody.headers.location]).to.deep.equal([
           303,
-          `/login?next=${encodeURIComponent(PAGE)}`,
+          `/login?next=${encodeURIComponent(PAGE)}&unsent=yes`,
         ]);
       }
       expect(await lastCharge()).to.deep.equal(before);

@@ -31,6 +31,7 @@ const WORDS = defineWords({
     amount: 'Amount',
     credited: 'Credited',
     refunded: 'Refunded',
+    hint: 'Payments through payment providers. Those that operators recorded, also from bank statements, are on the pages of customers and in the audit log.',
     none: 'No payments match.',
     older: 'Older payments',
     csv: 'Download CSV',
@@ -63,6 +64,7 @@ const WORDS = defineWords({
     amount: 'Сумма',
     credited: 'Зачислено',
     refunded: 'Возвращено',
+    hint: 'Здесь платежи через платёжные системы. Зачисленные вручную и по банковским выпискам — на страницах клиентов и в журнале действий.',
     none: 'Таких платежей нет.',
     older: 'Более ранние платежи',
     csv: 'Скачать CSV',
@@ -114,7 +116,8 @@ export const adminPayments = page({
     const last = found.length === PER_PAGE ? found.at(-1) : undefined;
     const link = (path: string, more = {}) => `${path}?${new URLSearchParams({ ...filter, ...more })}`;
     const older = last && link('/admin/payments', { before: paymentCursor(last) });
-    const body = html`${await openPaymentLinks(visit)}
+    const body = html`<p class="hint">${words.hint}</p>
+${await openPaymentLinks(visit)}
 ${filterForm(visit, filter)}
 ${found.length === 0 ? html`<p>${words.none}</p>` : await paymentTable(visit, found)}
 <p>${older !== undefined && html`<a href="${older}" rel="next">${words.older}</a> · `}<a href="${link('/admin/payments.csv')}" download>${words.csv}</a></p>`;

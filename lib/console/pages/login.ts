@@ -19,6 +19,8 @@ const WORDS = defineWords({
     button: 'Sign in',
     wrong: 'Wrong email, password or code.',
     wait: (seconds: number) => `Too many attempts. Try again in ${seconds} s.`,
+    unsent:
+      'Your session had ended, so the form was not sent. Sign in, then go back twice in the browser: what you typed should still be there.',
     lost: 'Forgot your password? Ask the operator of this service for a new link.',
     forgot: 'Forgot your password?',
     register: 'Create an account',
@@ -33,12 +35,17 @@ const WORDS = defineWords({
     button: 'Войти',
     wrong: 'Неверная почта, пароль или код.',
     wait: (seconds: number) => `Слишком много попыток. Повторите через ${seconds}\u00a0с.`,
+    unsent:
+      'Сеанс закончился, и форма не отправлена. Войдите и дважды нажмите «Назад» в браузере: введённое должно сохраниться.',
     lost: 'Забыли пароль? Попросите у оператора сервиса новую ссылку.',
     forgot: 'Забыли пароль?',
     register: 'Создать аккаунт',
     invited: 'Новые аккаунты открываются только по приглашению: попросите его у оператора сервиса.',
   },
 });
+
+/** Path prefixes that a visitor may be sent back to. */
+const NEXT = /^\/(?:account|admin)(?:[/?][\w\-./?&=%,~+]*)?$/;
 
 function loginPage(visit: Visit, { email = '', problem }: { email?: string; problem?: string }): Page {
   const words = WORDS[visit.language];
@@ -63,7 +70,9 @@ function loginPage(visit: Visit, { email = '', problem }: { email?: string; prob
       optional: true,
     }),
   ];
-  const body = html`${problem !== undefined && message('error', problem)}
+  const isUnsent = visit.query.has('unsent') && next !== null && NEXT.test(next);
+  const note = problem ?? (isUnsent ? words.unsent : undefined);
+  const body = html`${note !== undefined && message('error', note)}
 ${form(visit, { action, fields, button: words.button })}
 ${renderFurtherLinks(visit)}`;
   return { title: words.title, body };
@@ -77,9 +86,6 @@ function renderFurtherLinks({ services, language }: Visit): Html {
   const register = registration === 'open' && html` · <a href="/register">${words.register}</a>`;
   return html`<p><a href="/reset">${words.forgot}</a>${register}</p>${invited}`;
 }
-
-/** Path prefixes that a visitor may be sent back to. */
-const NEXT = /^\/(?:account|admin)(?:[/?][\w\-./?&=%,~+]*)?$/;
 
 /** What browsers take for a way out of these paths. */
 const LEAVES = /\/\/|\.\./;

@@ -63,6 +63,25 @@ describe('the sign-in page', () => {
     return [status, new URL(headers.location ?? '', test.url).searchParams.get('next')];
   };
 
+  it('says that a form was not sent because its session had ended', async () => {
+    const visitor = createVisitor(test.url);
+    const tellsAfter = async (path: string) => {
+      const { headers } = await visitor.post(path, {});
+      return (await visitor.get(headers.location ?? '')).text.includes('the form was not sent');
+    };
+    expect([await tellsAfter('/account/wallet'), await tellsAfter('/logout')]).to.deep.equal([true, false]);
+    const { headers } = await visitor.get('/account/wallet');
+    expect((await visitor.get(headers.location ?? '')).text).to.not.contain('the form was not sent');
+    const wrong = await visitor.submit(
+      '/login?next=%2Faccount&unsent=yes',
+      {
+        ...{ email: 'nobody@example.com', password: PASSWORD, code: '' },
+      },
+      { action: '/login?next=%2Faccount' },
+    );
+    expect(wrong.text).to.contain('Wrong email').and.not.contain('the form was not sent');
+  });
+
   it('returns from a form to its page without what the form before has done', async () => {
     expect(await leadBack('/account/wallet?done=removed')).to.deep.equal([303, '/account/wallet']);
   });
