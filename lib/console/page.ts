@@ -1,6 +1,7 @@
 // Pages as routes: who may visit, what a form must carry, and how a page's answer is sent.
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { fault } from '../base/faults.ts';
+import type { Session } from '../store/ports/sessions.ts';
 import { DEVICE_DAYS } from '../users/devices.ts';
 import { getCodeFactor } from '../users/sign-in.ts';
 import type { AccountPath } from './access.ts';
@@ -178,8 +179,12 @@ async function answerForm<V extends Visit>(visit: V, route: FormRoute<V>): Promi
     const admitted = await readmitVisitor(visit, route);
     if (!isVisit(admitted)) return admitted;
     const { signedIn } = admitted;
-    const asking = signedIn && who === 'operator' ? await askForCode({ ...admitted, signedIn }, form) : undefined;
-    return asking ?? (await post(admitted, form));
+    if (!signedIn || who !== 'operator') return await post(admitted, form);
+    const user = { ...admitted, signedIn };
+    const proof = await proveCode(user, form);
+    if ('problem' in proof) return askForCode(user, form, proof.problem);
+    // What is shown next asks for no other code.
+    return await post({ ...user, signedIn: { ...signedIn, session: proof.session } }, form);
   } finally {
     close();
   }
@@ -192,27 +197,27 @@ async function readmitVisitor<V extends Visit>(visit: V, { who, path }: FormRout
   return (await admitVisitor({ ...now, path: visit.path }, { who, path })) as V | Answer;
 }
 
-/** The page that asks for a code if an operator's form lacks one, or has a wrong one. */
-async function askForCode(visit: UserVisit, form: Form): Promise<Answer | undefined> {
-  const problem = await proveCode(visit, form);
-  if (!problem) return undefined;
+/** The page that asks for a code, because an operator's form lacks one or has a wrong one. */
+function askForCode(visit: UserVisit, form: Form, problem: CodeProblem): Answer {
   // Files cannot be sent along again.
   if (form.files.length === 0) return codePage(visit, form, problem);
   const { retryAfterS } = problem;
   throw retryAfterS === undefined ? fault('code_needed') : fault('try_later', { retryAfterS });
 }
 
-/** An operator's change needs a recent code: undefined if there is one now. */
-async function proveCode(visit: UserVisit, form: Form): Promise<CodeProblem | undefined> {
-  if (hasRecentCode(visit)) return undefined;
+/** An operator's change needs a recent code: resolves to the session that has one. */
+async function proveCode(
+  visit: UserVisit,
+  form: Form,
+): Promise<{ readonly session: Session } | { readonly problem: CodeProblem }> {
   const { services, signedIn } = visit;
+  if (hasRecentCode(visit)) return { session: signedIn.session };
   const code = form.text('code');
   const attempt = () => services.signIn.proveCode(signedIn.user, code, visit);
   const checked = await attemptSignIn(visit, { factor: getCodeFactor(code) }, attempt);
-  if (checked.status === 'wait') return { retryAfterS: checked.seconds };
-  if (checked.status !== 'ok') return {};
-  await services.sessions.prove(signedIn.session);
-  return undefined;
+  if (checked.status === 'wait') return { problem: { retryAfterS: checked.seconds } };
+  if (checked.status !== 'ok') return { problem: {} };
+  return { session: await services.sessions.prove(signedIn.session) };
 }
 
 /** Above what the page of an account shows. */

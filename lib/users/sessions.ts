@@ -35,8 +35,8 @@ export interface Sessions {
   open(user: User, client: Client, options?: ProofOfCode): Promise<string>;
   /** The session of a token; undefined if it has ended or its user may not sign in. */
   find(token: string): Promise<SignedIn | undefined>;
-  /** Records that the user has given a code again. */
-  prove(session: Session): Promise<void>;
+  /** Records that the user has given a code again. Resolves to the session with it. */
+  prove(session: Session): Promise<Session>;
   list(user: User): Promise<readonly Session[]>;
   end(hash: string): Promise<void>;
   /** Ends all sessions of a user except one. */
@@ -94,9 +94,11 @@ export function createSessions({ store: { sessions, users }, now = Date.now }: S
   return {
     open,
     find,
-    async prove({ hash }) {
+    async prove(session) {
       const at = now();
-      await sessions.touch(hash, { seenAt: at, provenAt: at });
+      const proof = { seenAt: at, provenAt: at };
+      await sessions.touch(session.hash, proof);
+      return { ...session, ...proof };
     },
     list: async (user) => (await sessions.list(user.id)).filter((session) => isLiveSession(session, now())),
     async end(hash) {

@@ -145,6 +145,13 @@ describe('the sign-in page', () => {
       expect((await create(operator)).status).to.equal(303);
     });
 
+    it('asks for no other code on the page that follows, such as after a mistake', async () => {
+      await grow(operator, 11);
+      const code = makeCode(operator.secret);
+      const refused = await operator.submit(ACCOUNTS, { name: '', code });
+      expect([refused.status, refused.text.includes('name="code"')]).to.deep.equal([400, false]);
+    });
+
     it('throttles guesses of the code', async () => {
       await grow(operator, 11);
       const user = await test.store.users.find('op@example.com');
