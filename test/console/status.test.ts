@@ -6,7 +6,9 @@ import { foldUsage } from '../../lib/ledger/usage-fold.ts';
 import type { ServiceQuery, ServiceRow } from '../../lib/store/ports/usage.ts';
 import { formatRouteName, NO_SERVICE } from '../../lib/store/service-sums.ts';
 import { send, until } from '../../testkit/client.ts';
+import { cpuMs } from '../../testkit/event-loop-ticks.ts';
 import { startGateway } from '../../testkit/gateway.ts';
+import { itTimed } from '../../testkit/timed.ts';
 
 describe('the status page', () => {
   it('counts attempts that an upstream answered or failed, not wrong or cancelled requests', () => {
@@ -71,6 +73,26 @@ describe('the status page', () => {
       expect(status).to.equal(200);
       expect(text).to.match(/sandbox-lite<\/td>\s*<td[^>]*class="number">[\d.]+%/);
       expect(text).not.to.contain(account.id).and.not.to.contain('₽');
+    } finally {
+      await test.stop();
+    }
+  });
+
+  itTimed('is written once for all who ask within half a minute, in each language', async () => {
+    const routes = [{ upstream: 'here', model: 'lite' }];
+    const model = { type: 'text', provider: 'Test', routes, price: { input: '1', output: '1' } };
+    const models = Array.from({ length: 1500 }, (_, index) => ({ id: `model-${index}`, ...model }));
+    const catalog = { upstreams: { here: { plugin: 'sandbox' } }, models };
+    const test = await startGateway({ catalog, env: { STATUS_PAGE: 'on' } });
+    try {
+      const english = await send(`${test.url}/status?lang=en`);
+      const russian = await send(`${test.url}/status?lang=ru`);
+      expect(english.text).to.contain('model-1499').and.to.contain('Last hour');
+      expect(russian.text).to.contain('model-1499').and.to.contain('Последний час');
+      const before = cpuMs();
+      for (let count = 0; count < 30; count += 1) await send(`${test.url}/status?lang=en`);
+      // To write it anew takes more than 30 ms each time.
+      expect((cpuMs() - before) / 30).to.be.below(20);
     } finally {
       await test.stop();
     }

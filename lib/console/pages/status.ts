@@ -2,7 +2,7 @@
 import { fault } from '../../base/faults.ts';
 import { table } from '../components.ts';
 import { type Html, html } from '../html.ts';
-import { defineWords } from '../language.ts';
+import { defineWords, type Language } from '../language.ts';
 import { page } from '../page.ts';
 import type { ConsoleServices } from '../services.ts';
 import { type ModelStatus, readStatus, type Share, STATUS_DAYS } from '../status-figures.ts';
@@ -45,9 +45,8 @@ export const status = page({
   async get(visit) {
     if (!visit.services.statusPage) throw fault('not_found');
     const words = WORDS[visit.language];
-    const models = await readCached(visit.services);
     const body = html`<p>${words.about}</p>
-${models.length === 0 ? html`<p>${words.noModels}</p>` : html`${statusTable(visit, models)}${legend(visit)}`}`;
+${await readTable(visit)}`;
     return { title: words.title, body };
   },
 });
@@ -58,24 +57,39 @@ const CACHED_MS = 30_000;
 interface Cached {
   readonly until: number;
   readonly models: Promise<readonly ModelStatus[]>;
+  readonly tables: Map<Language, Html>;
 }
 
 const cache = new WeakMap<ConsoleServices, Cached>();
 
-function readCached(services: ConsoleServices): Promise<readonly ModelStatus[]> {
+/** Written once for all who ask meanwhile: with hundreds of models that is most of the work. */
+async function readTable(visit: Visit): Promise<Html> {
+  const { language, services } = visit;
+  const { models: read, tables } = readCached(services);
+  const models = await read;
+  const words = WORDS[language];
+  const made =
+    tables.get(language) ??
+    (models.length === 0 ? html`<p>${words.noModels}</p>` : html`${statusTable(visit, models)}${legend(visit)}`);
+  tables.set(language, made);
+  return made;
+}
+
+function readCached(services: ConsoleServices): Cached {
   const now = services.now();
   const known = cache.get(services);
   // The clock may have been set back since.
-  if (known && known.until > now && known.until <= now + CACHED_MS) return known.models;
+  if (known && known.until > now && known.until <= now + CACHED_MS) return known;
   const offered = services.catalog().models.filter(({ routes }) => routes.length > 0);
   const models = readStatus(
     services.store.usage,
     offered.map(({ id }) => id),
     now,
   );
-  cache.set(services, { until: now + CACHED_MS, models });
+  const fresh = { until: now + CACHED_MS, models, tables: new Map<Language, Html>() };
+  cache.set(services, fresh);
   models.catch(() => cache.delete(services));
-  return models;
+  return fresh;
 }
 
 function statusTable(visit: Visit, models: readonly ModelStatus[]): Html {
