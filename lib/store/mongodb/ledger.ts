@@ -3,7 +3,7 @@ import { type Collection, type Document, ReadConcern } from 'mongodb';
 import { RUN_IDS } from '../../money/budget.ts';
 import { SERVICE_OWNER } from '../../money/operations.ts';
 import { listChargeOperationIds } from '../../money/replay.ts';
-import type { ChargeFilter, JournalPart, LedgerStore } from '../ports/ledger.ts';
+import { type ChargeFilter, type JournalPart, type LedgerStore, OUT_OF_ORDER_MAX } from '../ports/ledger.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { listAliveOwners } from './owners.ts';
@@ -67,12 +67,7 @@ export function ledgerReads(connection: Connection): LedgerReads {
         readEntryDocument,
       );
     },
-    async chargedAt(wallet, at) {
-      const filter = { wallet, at: { $lte: at }, ...CHARGING };
-      const sort = { at: -1, seq: -1 } as const;
-      const row = await read((signal) => entries.findOne(filter, { signal, sort }));
-      return row ? row.chargedAfter : 0n;
-    },
+    chargedAt: createChargedAt(entries),
     ...createMovementReads(entries),
     ...createPaidReads(entries),
     paymentSums: createPaymentSums(connection),
@@ -94,6 +89,20 @@ export function ledgerReads(connection: Connection): LedgerReads {
       const found = await read((signal) => charges.find(filter, { signal }).sort(sort).limit(limit).toArray());
       return found.map(readChargeDocument);
     },
+  };
+}
+
+function createChargedAt(entries: Collection<Row>): LedgerStore['chargedAt'] {
+  return async (wallet, at) => {
+    const pipeline = [
+      { $match: { wallet, at: { $lte: at }, ...CHARGING } },
+      { $sort: { at: -1, seq: -1 } },
+      { $limit: OUT_OF_ORDER_MAX },
+      { $sort: { seq: -1 } },
+      { $limit: 1 },
+    ];
+    const [row] = await read((signal) => entries.aggregate<Row>(pipeline, { signal }).toArray());
+    return row ? row.chargedAfter : 0n;
   };
 }
 

@@ -4,6 +4,9 @@ import type { BudgetSum } from '../../money/budget.ts';
 import type { Charge, ChargeKind, ChargeState, Entry, Operation, Outcome, Wallet } from '../../money/decide.ts';
 import type { Micro } from '../../money/money.ts';
 
+/** How many charges of a wallet may have been written after one that has a later time, and still count in their place. */
+export const OUT_OF_ORDER_MAX = 500;
+
 export interface LedgerStore {
   /**
    * How the operations of a service share transactions: one lane for the whole store, or one per wallet. The submitter
@@ -31,7 +34,10 @@ export interface LedgerStore {
   entries(wallet: string, page: { readonly before?: number; readonly limit: number }): Promise<readonly Entry[]>;
   /** Entries of one charge, oldest first. */
   listChargeEntries(chargeId: string): Promise<readonly Entry[]>;
-  /** `charged` of the wallet as of `at` (ms since the epoch): 0 before the first entry. */
+  /**
+   * `charged` of the wallet as of `at` (ms since the epoch): as it was after the last that was written of the entries up
+   * to then, which need not be the one with the latest time. 0 before the first entry.
+   */
   chargedAt(wallet: string, at: number): Promise<Micro>;
   /** The first entries of a wallet that moved money in or out otherwise than by calls, from a time on until before another. */
   movements(

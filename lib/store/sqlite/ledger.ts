@@ -15,7 +15,15 @@ import type { Micro } from '../../money/money.ts';
 import { CHARGE_STARTING_KINDS, SERVICE_OWNER } from '../../money/operations.ts';
 import { listChargeOperationIds } from '../../money/replay.ts';
 import { createHeldChargeCache } from '../held-charge-cache.ts';
-import type { BudgetPage, ChargePage, LeaseRenewal, LedgerStore, OrphanPage, PaymentSum } from '../ports/ledger.ts';
+import {
+  type BudgetPage,
+  type ChargePage,
+  type LeaseRenewal,
+  type LedgerStore,
+  type OrphanPage,
+  OUT_OF_ORDER_MAX,
+  type PaymentSum,
+} from '../ports/ledger.ts';
 import { createDropAttempts, createSaveAttempt } from './attempts.ts';
 import { type Connection, prepareBig } from './connection.ts';
 import { createLoadIdempotencyRecord, createSaveIdempotencyRecord } from './idempotency.ts';
@@ -271,8 +279,12 @@ export function ledgerReads(db: DatabaseSync): PortReads<'ledger'> {
   const listCharges = createListCharges(db);
   const chargedAt = prepareBig(
     db,
-    `SELECT charged_after FROM entries WHERE wallet = ? AND at <= ? AND charged <> 0
-    ORDER BY at DESC, seq DESC LIMIT 1`,
+    `SELECT charged_after FROM entries WHERE wallet = :wallet AND seq = (
+      SELECT max(seq) FROM (
+        SELECT seq FROM entries WHERE wallet = :wallet AND at <= :at AND charged <> 0
+        ORDER BY at DESC, seq DESC LIMIT ${OUT_OF_ORDER_MAX}
+      )
+    )`,
   );
   const paymentSums = prepareBig(
     db,
@@ -307,7 +319,7 @@ export function ledgerReads(db: DatabaseSync): PortReads<'ledger'> {
     listChargeEntries: (chargeId: string): Entry[] =>
       listChargeEntries.all(JSON.stringify(listChargeOperationIds(chargeId))).map(readEntryRow),
     chargedAt: (walletId: string, at: number): Micro =>
-      mapRow(chargedAt.get(walletId, at), (row) => row.charged_after as bigint) ?? 0n,
+      mapRow(chargedAt.get({ wallet: walletId, at }), (row) => row.charged_after as bigint) ?? 0n,
     ...createMovementReads(db),
     ...createPaidReads(db),
     paymentSums: ({ from, to }: Parameters<LedgerStore['paymentSums']>[0]): PaymentSum[] =>

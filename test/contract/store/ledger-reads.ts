@@ -198,12 +198,12 @@ function chargedAtTests(context: StoreContext): void {
     expect(await store.ledger.chargedAt(wallet, AT - 1)).to.equal(0n);
   });
 
-  it('goes by time even if a gateway’s clock was behind', async () => {
+  it('has all that was written up to a time, even if a gateway’s clock was behind', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
     for (const at of [AT + 30, AT + 20, AT + 25]) await applied(store, charge(wallet, { at }));
     const found = await Promise.all([19, 20, 24, 25, 29, 30].map((ms) => store.ledger.chargedAt(wallet, AT + ms)));
-    expect(found).to.deep.equal([0n, 2n, 2n, 3n, 3n, 1n].map((rub) => rub * RUB));
+    expect(found).to.deep.equal([0n, 2n, 2n, 3n, 3n, 3n].map((rub) => rub * RUB));
   });
 }
 
