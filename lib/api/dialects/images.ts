@@ -73,7 +73,7 @@ export const inputImagePart: Json = object(
 export function readImageBlock(block: WireBlock, field: string): RequestImage {
   if (block.type === 'image') return readSource(block.source, `${field}.source`);
   const detail = readDetail(block);
-  return { ...readImageUrl(block.image_url, field), ...(detail && { detail }) };
+  return { ...readImageUrl(block, `${field}.image_url`), ...(detail && { detail }) };
 }
 
 /** Beside the URL, or beside the object that has it. */
@@ -98,10 +98,11 @@ function readSource(source: unknown, field: string): RequestImage {
   }
 }
 
-/** `{ image_url: { url } }`; some clients send the URL without the object. */
-function readImageUrl(value: unknown, field: string): RequestImage {
-  if (typeof value === 'string') return readLink(value, `${field}.image_url`);
-  return readLink(isRecord(value) ? value.url : undefined, `${field}.image_url.url`);
+/** `{ image_url: { url } }` of a chat, or the URL itself, as `input_image` has it. Each is read in the place of the other. */
+function readImageUrl({ type, image_url: value }: WireBlock, field: string): RequestImage {
+  if (isRecord(value)) return readLink(value.url, `${field}.url`);
+  const isPlain = typeof value === 'string' || type === 'input_image';
+  return readLink(value, isPlain ? field : `${field}.url`);
 }
 
 /** A link to be fetched, or the image of a data URI. Throws 400 faults that name the field. */

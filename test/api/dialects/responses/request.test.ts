@@ -325,7 +325,7 @@ describe('responses requests', () => {
     [{ input: [user('hi'), { type: 'reasoning', summary: 'x' }] }, /^Invalid `input\[1\]\.summary`: must be an array/],
     [{ input: [user('hi'), { type: 'reasoning', summary: [5] }] }, /^Invalid `input\[1\]\.summary\[0\]\.text`/],
     [{ input: [user('hi'), { type: 'reasoning', encrypted_content: 5 }] }, /`input\[1\]\.encrypted_content`/],
-    [{ input: [user([{ type: 'input_image', file_id: 'x' }])] }, /^Invalid `input\[0\]\.content\[0\]\.image_url/],
+    [{ input: [user([{ type: 'input_image', file_id: 'x' }])] }, /^Invalid `input\[0\]\.content\[0\]\.image_url`:/],
     [{ input: [user([{ type: 'input_file', file_id: 'x' }])] }, /^Invalid `input\[0\]\.content\[0\]\.file_data/],
     [{ input: '' }, /^Invalid `input`: /],
     [{ input: [] }, /^Invalid `input`: /],
