@@ -95,10 +95,18 @@ describe('images in the chat format', () => {
       { images: [{ type: 'image', data: DRAWN, mime_type: 'image/png' }] },
       { images: [DRAWN] },
       { content: [{ type: 'image_url', image_url: { url: URL_OF[DRAWN] } }] },
+      { multi_mod_content: [{ text: '' }, { inline_data: { data: DRAWN, mime_type: 'image/png' } }] },
+      {
+        content: '',
+        multi_mod_content: [{ inlineData: { data: DRAWN, mimeType: 'image/png' } }, { inlineData: null }],
+      },
     ];
     for (const delta of shapes) {
       expect(chat([chunk(delta), chunk({}, 'stop')]), JSON.stringify(delta)).to.deep.equal([`image/png ${DRAWN}`]);
     }
+    const mixed = { content: 'See: ', multi_mod_content: [{ inline_data: { data: DRAWN } }] };
+    for (const answer of [chunk(mixed), { choices: [{ index: 0, message: mixed }] }])
+      expect(chat([answer, chunk({}, 'stop')])).to.deep.equal(['See: ', `image/png ${DRAWN}`]);
     const parts = [{ type: 'text', text: 'See: ' }, imageUrl(DRAWN)];
     expect(chat([chunk({ content: parts }), chunk({}, 'stop')])).to.deep.equal(['See: ', `image/png ${DRAWN}`]);
   });

@@ -35,12 +35,21 @@ export class ReplyImages {
 }
 
 /** The images of a message, wherever they are. */
-export function listImages({ content, images, image }: JsonObject): readonly unknown[] {
+export function listImages({ content, images, image, multi_mod_content: mixed }: JsonObject): readonly unknown[] {
   // Most deltas, of thoughts too.
-  if (!images && !image && !Array.isArray(content)) return NONE;
+  if (!images && !image && !mixed && !Array.isArray(content)) return NONE;
   const parts = Array.isArray(content) ? content : [];
   const shown = parts.filter((part) => isFields(part) && PART_TYPES.has(part.type));
-  return [shown, images || [], image || []].flat();
+  return [shown, images || [], image || [], listInlineData(mixed)].flat();
+}
+
+/** The images of parts in the contents format, which some servers pass on beside the text. */
+function listInlineData(parts: unknown): readonly unknown[] {
+  if (!Array.isArray(parts)) return NONE;
+  return parts.flatMap((part) => {
+    const { inline_data: data, inlineData = data } = isFields(part) ? part : {};
+    return inlineData ? [inlineData] : NONE;
+  });
 }
 
 /** `{ image_url: { url } }`, or shorter forms; some give the bytes alone. */

@@ -185,7 +185,7 @@ export class ChatReply implements AnswerReader {
     const { content } = delta;
     if (typeof content === 'string' && content !== '') this.#takeTextDelta(content, out);
     else this.#takeOtherContent(delta, out);
-    if (delta.images) this.#takeImages(delta, out);
+    if (delta.images || delta.multi_mod_content) this.#takeImages(delta, out);
     this.#takeRest(delta, out);
   }
 
@@ -205,9 +205,9 @@ export class ChatReply implements AnswerReader {
 
   /** Most deltas are text. */
   #takeOtherContent(delta: JsonObject, out: AnswerWriter): void {
-    const { content, images } = delta;
+    const { content, images, multi_mod_content: mixed } = delta;
     if (content !== undefined && content !== null && content !== '') this.#takeTextDelta(readText(content), out);
-    if (!images) this.#takeImages(delta, out);
+    if (!images && !mixed) this.#takeImages(delta, out);
   }
 
   #takeImages(fields: JsonObject, out: AnswerWriter): void {
