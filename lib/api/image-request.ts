@@ -56,7 +56,7 @@ const GENERATION = {
   ...spendingFields,
 };
 
-const OBJECT_HINT = 'May also be in an object, as its `url` or `image_url`.';
+export const OBJECT_HINT = 'May also be in an object, as its `url` or `image_url`.';
 const IMAGE = { type: ['string', 'object'], description: `${IMAGE_HINT} ${OBJECT_HINT}` };
 
 const AS_AN_EDIT = documentAs(Joi.any(), {

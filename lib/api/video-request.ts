@@ -8,7 +8,7 @@ import { RESOLUTION_LABEL } from '../catalog/resolution.ts';
 import { SECONDS } from '../catalog/video-lengths.ts';
 import type { Size } from '../upstream/contract/provider.ts';
 import { body, checkFields, documentAs, invalidField, optional } from './dialects/fields.ts';
-import { IMAGE_HINT, type NamedSource, nameSource, readImageSources } from './image-request.ts';
+import { IMAGE_HINT, type NamedSource, nameSource, OBJECT_HINT, readImageSources } from './image-request.ts';
 import { modelField, promptField } from './media-fields.ts';
 import { readSpending, spendingFields } from './spending.ts';
 
@@ -72,7 +72,10 @@ export const videoFields = body({
     'must be a label such as 720p or 4k',
   ),
   image: optional(
-    Joi.string().allow('').description(`The first frame of the video. ${IMAGE_HINT}`),
+    documentAs(Joi.alternatives(Joi.string().allow(''), Joi.object()), {
+      type: ['string', 'object'],
+      description: `The first frame of the video. ${IMAGE_HINT} ${OBJECT_HINT}`,
+    }),
     'must be a string: an https URL or a data URI of an image',
   ),
   input_reference: optional(
@@ -94,7 +97,7 @@ interface Fields {
   readonly size?: string | null;
   readonly aspect?: string | null;
   readonly resolution?: string | null;
-  readonly image?: string | null;
+  readonly image?: string | object | null;
   readonly input_reference?: string | { readonly image_url: string } | null;
   readonly image_url?: unknown;
   readonly images?: unknown;

@@ -39,7 +39,7 @@ const rows: readonly Row[] = [
   ],
   [videoFields, 'aspect', ['16:9', '1:99'], ['0:9', '16:100', '16x9', ...TEXTS]],
   [videoFields, 'resolution', ['720p', '4k', '1080p'], ['72p', '10k', '0720p', ...TEXTS]],
-  [videoFields, 'image', ['a', ''], [5, ['a']]],
+  [videoFields, 'image', ['a', '', { url: 'a' }], [5, ['a']]],
   [
     videoFields,
     'input_reference',
@@ -108,6 +108,7 @@ describe('fields of images and videos', () => {
     expect(() => parseVideo({ ...asked, input_reference: link })).to.throw('Invalid `input_reference`: means the same');
     const none = { seconds: undefined, size: undefined, aspect: undefined, resolution: undefined };
     for (const [fields, field] of [
+      [{ image: { url: link } }, 'image.url'],
       [{ image_url: link }, 'image_url'],
       [{ image_url: { url: link } }, 'image_url.url'],
       [{ images: [link] }, 'images[0]'],
