@@ -52,6 +52,11 @@ function renderId(name: string): Html {
   return Object.hasOwn(PLACES, kind) ? html`<a href="/admin/${PLACES[kind]}/${name}">${short}</a>` : short;
 }
 
+/** Of an account that is gone, the log has the id alone. */
+function renderAccount(id: string, name: string | undefined): Html {
+  return name === undefined ? renderId(id) : html`<a href="/admin/accounts/${id}" title="${id}">${name}</a>`;
+}
+
 /** Shortens the ids in the text. */
 function renderDetail(text: string): Html | undefined {
   const short = text.replaceAll(IDS, (_, kind, digits) => `${kind}_…${digits.slice(-SHOWN_DIGITS)}`);
@@ -65,18 +70,22 @@ export const adminAudit = page({
     const { services, query, language, format } = visit;
     const words = WORDS[language];
     const before = /^\d{1,15}$/.test(query.get('before') ?? '') ? Number(query.get('before')) : undefined;
-    const { auditLog, users } = services.store;
+    const { auditLog, users, accounts } = services.store;
     const found = await auditLog.page({ limit: PER_PAGE, before });
-    const people = await findUserEmails(
-      users,
-      found.map(({ user }) => user),
-    );
+    const [people, named] = await Promise.all([
+      findUserEmails(
+        users,
+        found.map(({ user }) => user),
+      ),
+      accounts.names([...new Set(found.flatMap(({ account }) => account ?? []))]),
+    ]);
+    const names = new Map(named.map(({ id, name }) => [id, name]));
     const titles = [words.time, words.who, words.action, words.account, words.target, words.address];
     const rows = found.map(({ at, user, action, account, target, detail, address }) => [
       shortTime(visit, at),
       people.get(user) ?? findWord(words.others, user) ?? user,
       html`<span title="${action}">${actionText(language, action)}</span>${renderDetail(detailText({ language, format }, detail))}`,
-      account !== null && renderId(account),
+      account !== null && renderAccount(account, names.get(account)),
       target === account ? '' : renderId(target),
       address,
     ]);

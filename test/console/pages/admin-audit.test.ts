@@ -47,6 +47,16 @@ describe('the audit log', () => {
     expect(text).to.contain('usr_gone').and.to.contain('192.0.2.7');
   });
 
+  it('names accounts', async () => {
+    const { account } = await pages.owner();
+    const deed = { at: Date.now(), user: 'usr_gone', action: 'test', account, target: 'key_1', address: '' };
+    await pages.faults.real.auditLog.append({ ...deed, detail: '{}' });
+    const name = (await pages.faults.real.accounts.get(account))?.name;
+    expect((await operator.get(PATH)).text).to.contain(
+      `<a href="/admin/accounts/${account}" title="${account}">${name}</a>`,
+    );
+  });
+
   it('says in both languages what the limits of a key are', async () => {
     const detail = JSON.stringify({ reset: 'week', zone: 'Europe/Moscow', userReset: 'day' });
     const deed = { at: Date.now(), user: 'usr_gone', action: 'key.issue', account: null, address: '' };
