@@ -68,7 +68,7 @@ const OF_KIND: Readonly<Record<Recording['kind'], readonly Sending[]>> = {
   ],
   image: [
     { name: 'sends a long prompt whole', play: sendsLongPrompt },
-    { name: 'sends a reference, or refuses it', play: sendsReference },
+    { name: 'sends each reference, or refuses the call', play: sendsReferences },
   ],
   video: [
     { name: 'sends a long prompt whole', play: sendsLongPrompt },
@@ -227,12 +227,18 @@ async function sendsResolution(stage: TestBench, recording: Recording): Promise<
   assert(sent.includes('') || sent[0] !== sent[1], 'the resolution of a call changes nothing in what is sent');
 }
 
-/** Without it the image would be of something else, and paid. */
-async function sendsReference(stage: TestBench, recording: Recording): Promise<void> {
-  const image = createLargeImage();
-  const sent = await collectSent(stage, recording, { images: [image] });
-  if (sent !== '') assertHasBytes(sent, image.bytes, 'a reference');
+/** Without one of them the image would be of something else, and paid. */
+async function sendsReferences(stage: TestBench, recording: Recording): Promise<void> {
+  const two = [createLargeImage(), createLargeImage(SECOND_BYTES)];
+  for (const images of [two.slice(1), two]) {
+    const sent = await collectSent(stage, recording, { images });
+    if (sent === '') continue;
+    for (const { bytes } of images)
+      assertHasBytes(sent, bytes, images === two ? 'one of two references' : 'a reference');
+  }
 }
+
+const SECOND_BYTES = 90_000;
 
 /** A plugin whose upstream takes none refuses it: the video would be of something else, and paid. */
 async function sendsFirstFrame(stage: TestBench, recording: Recording): Promise<void> {

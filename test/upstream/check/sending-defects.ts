@@ -15,7 +15,13 @@ export const SENDING_DEFECTS: readonly SeededDefect[] = [
     what: 'draws without the references',
     from: "if (call.images.length > 0) throw host.fault.make('request', 'takes no references');",
     to: '',
-    failing: 'asking for image: sends a reference, or refuses it',
+    failing: 'asking for image: sends each reference, or refuses the call',
+  },
+  {
+    what: 'draws with the first of two references',
+    from: "if (call.images.length > 0) throw host.fault.make('request', 'takes no references');\n      const urlOf = at(call);\n      const { value } = await host.json(urlOf('/images'), post({ model, prompt }, signal));",
+    to: "const urlOf = at(call);\n      const reference = call.images[0] && Buffer.from(call.images[0].bytes).toString('base64');\n      const { value } = await host.json(urlOf('/images'), post({ model, prompt, reference }, signal));",
+    failing: 'asking for image: sends each reference, or refuses the call',
   },
   {
     what: 'sends no key',
