@@ -15,7 +15,7 @@ async function check(config: Config): Promise<Answer> {
   const pairs = formatPairs([
     ['catalog', 'valid'],
     ['models', String(models)],
-    ['usable', `${usable}, as a start counts them: smart included`],
+    ['usable', describeUsable(usable, upstreams)],
     ['upstreams', String(upstreams)],
     ['switched off', switched_off.join(', ') || 'none'],
     [
@@ -28,6 +28,12 @@ async function check(config: Config): Promise<Answer> {
     json: { ok: true, models, usable, upstreams, switched_off, price_lists, warnings },
     text: [pairs, ...lines].join('\n'),
   };
+}
+
+/** Who has only tried the sandbox so far wonders where its models are. */
+function describeUsable(usable: number, upstreams: number): string {
+  if (upstreams === 0) return `${usable}: no upstream is switched on, and the models of the sandbox are not counted`;
+  return `${usable}, as a start counts them: smart included`;
 }
 
 async function listRates({ store }: Session): Promise<Answer> {
