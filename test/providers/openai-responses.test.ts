@@ -72,6 +72,7 @@ describe('openai-responses', () => {
       }),
       'request',
     ],
+    ['a failure without a word', events({ type: 'response.failed', response: { error: {} } }), 'server'],
     ['an end that was cancelled', events({ type: 'response.completed', response: { status: 'cancelled' } }), 'server'],
     [
       'an error beside the end',

@@ -93,6 +93,11 @@ describe('loader of plugins', () => {
     ['has statuses of no kind', source('broken', "faultStatuses: { 498: 'money' }"), 'faultStatuses have 498: money'],
     ['has a success for a fault', source('broken', "faultStatuses: { 200: 'auth' }"), 'which is no status from 400'],
     ['has a text for its texts', source('broken', 'faultTexts: 7'), 'its faultTexts are not an object'],
+    [
+      'has limits without headers of theirs',
+      source('broken', "limitHeaders: [{ remaining: 'X-Left' }]"),
+      'limitHeaders',
+    ],
     ['has a word for its words', source('broken', "faultWords: 'x'"), 'its faultWords are not an object'],
   ];
   for (const [what, text, reason] of broken) {

@@ -51,6 +51,18 @@ describe('calls in the chat format', () => {
       ['look {"a":1}', 'look {"b":2}'],
     ],
     ['no index, an empty name', [[[undefined, 'a', 'look', '{"a"']], [[undefined, '', '', ':1}']]], ['look {"a":1}']],
+    [
+      'an index that comes late, for the call with its id',
+      [
+        [
+          [undefined, 'a', 'look', '{"a"'],
+          [undefined, 'b', 'walk', '{"b":2}'],
+        ],
+        [[0, 'a', '', ':1']],
+        [[0, '', '', '}']],
+      ],
+      ['look {"a":1}', 'walk {"b":2}'],
+    ],
     ['an index that is null', [[[null, 'a', 'look', '{"a"']], [[null, null, null, ':1}']]], ['look {"a":1}']],
     [
       'no index, a repeated name',
