@@ -215,9 +215,9 @@ export function readAttemptDocument(row: Document): Attempt {
 
 /** What usage counts of an attempt; a projection leaves out the parts of a cost that is null. */
 export function readUsedAttemptDocument(row: Document): UsedAttempt {
-  const { charge, last, model, upstream, ending, reason, certainty, cost } = row;
+  const { charge, model, upstream, ending, reason, certainty, cost } = row;
   const end = { ending, certainty, ...(reason !== undefined && { reason }), firstMs: numberOrNull(row.firstMs) };
-  return { charge, last, model, upstream, ...end, cost: cost ? { costRub: cost.costRub } : null };
+  return { charge, model, upstream, ...end, cost: cost ? { costRub: cost.costRub } : null };
 }
 
 function numberOrNull(value: unknown): number | null {

@@ -191,7 +191,7 @@ async function readUsedEntries(
   const ended = listEndedCharges(used);
   if (ended.length === 0) return used;
   const sort = { charge: 1, number: 1 };
-  const fields = ['charge', 'last', 'model', 'upstream', 'ending', 'reason', 'firstMs', 'certainty', 'cost.costRub'];
+  const fields = ['charge', 'model', 'upstream', 'ending', 'reason', 'firstMs', 'certainty', 'cost.costRub'];
   const attempts = await findRows(reading, CALL_ATTEMPTS, { charge: { $in: ended } }, { sort, fields });
   return withUsedAttempts(used, attempts.map(readUsedAttemptDocument));
 }

@@ -33,7 +33,7 @@ export interface UsedEntry extends Pick<Entry, 'seq' | 'kind' | 'charged' | 'hel
 
 /** What usage counts of an attempt. */
 export interface UsedAttempt
-  extends Pick<Attempt, 'charge' | 'last' | 'model' | 'upstream' | 'ending' | 'reason' | 'firstMs' | 'certainty'> {
+  extends Pick<Attempt, 'charge' | 'model' | 'upstream' | 'ending' | 'reason' | 'firstMs' | 'certainty'> {
   readonly cost: Pick<AttemptCost, 'costRub'> | null;
 }
 

@@ -82,7 +82,7 @@ export function createReadAttempts(db: DatabaseSync): (charges: readonly string[
 export function createReadUsedAttempts(db: DatabaseSync): (charges: readonly string[]) => UsedAttempt[] {
   const select = prepareBig(
     db,
-    `SELECT charge, last, model, upstream, ending, reason, first_ms, certainty, cost_rub FROM call_attempts
+    `SELECT charge, model, upstream, ending, reason, first_ms, certainty, cost_rub FROM call_attempts
     WHERE charge IN ${LISTED} ORDER BY charge, number`,
   );
   return (charges) => {
@@ -92,7 +92,7 @@ export function createReadUsedAttempts(db: DatabaseSync): (charges: readonly str
       const cost = row.cost_rub === null ? null : { costRub: row.cost_rub as bigint };
       const reason = row.reason !== null && { reason: row.reason as string };
       const end = { ending, certainty, ...reason, firstMs: numberOrNull(row.first_ms) };
-      return { charge, last: row.last === 1n, model, upstream, ...end, cost };
+      return { charge, model, upstream, ...end, cost };
     });
   };
 }
