@@ -180,6 +180,17 @@ describe('body parser', () => {
       expect(threads(), 'after its close').to.equal(0);
     });
 
+    it('parses what waits behind a very long body by another thread', async () => {
+      const own = createBodyParser();
+      const read = async (bytes: number) => {
+        const body = bytesOf(JSON.stringify(ask('x'.repeat(bytes))));
+        return firstText(await own.parse(body, { format: 'chat', signal: never })).length;
+      };
+      const sizes = [8 * MIB, LONG];
+      expect(await Promise.all(sizes.map(read))).to.deep.equal(sizes);
+      await own.close();
+    });
+
     it('keeps its thread while a body is parsed, however long that takes', async () => {
       mock.timers.enable({ apis: ['setTimeout'] });
       const own = createBodyParser({ idleMs: 20 });
