@@ -19,8 +19,8 @@ export function parseExactJson(text: string): unknown {
   return MAY_LOSE_DIGITS.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
 }
 
-/** A whole number of so many digits, as text that may be one. */
-const MAY_BE_LONG = /\d{16}/;
+/** So many digits where a number begins; not those of a fraction, as vectors have them. */
+const MAY_BE_LONG = /[[:,\s-]\d{16}/;
 
 /** In longer texts, which have images, nothing is looked for. */
 const LONG_IDS_CHARS_MAX = 1024 * 1024;
