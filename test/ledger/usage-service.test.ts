@@ -148,6 +148,7 @@ for (const kind of STORES) {
         { ...NO_SERVICE, at: 0, name: two, calls: 1, charged: 1_000_000n },
       ]);
       expect(await sums({ ...query, counts: ['calls', 'charged'] })).to.deep.equal(ranked);
+      expect(await sums({ ...query, to: from })).to.deep.equal([]);
       const [whole] = await sums({ ...query, names: [one] });
       expect(whole).to.deep.include({ name: one, calls: 3, charged: 3_000_000n, unpriced: 3, cost: 12_000n });
       const byHour = await sums({ ...query, by: 'both', counts: ['calls'], names: [one] });
