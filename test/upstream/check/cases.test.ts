@@ -1,11 +1,9 @@
 // The cases that the contract suite derives from recordings: a plugin that gets one wrong fails that check alone.
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { collectChecks } from '../../../lib/upstream/check/check.ts';
 import { FIXED_CLOCK, PACED_CLOCK } from '../../../lib/upstream/check/stage.ts';
 import type { Check } from '../../../lib/upstream/check/subject.ts';
+import { useAcmeFolders } from './acme-folder.ts';
 
 /** Reads chat completions by the host, after what a test changes in each event. */
 const plugin = (change: string) => `
@@ -70,19 +68,10 @@ const ABORT = 'an abort within a call of a tool closes the connection';
 const REASONING = 'reasoning comes with the state that goes back';
 
 describe('the cases of the contract suite', () => {
-  let root: string;
-  let count = 0;
-
-  before(async () => {
-    root = await mkdtemp(join(tmpdir(), 'cases-'));
-  });
-  after(() => rm(root, { recursive: true }));
+  const writeAcme = useAcmeFolders();
 
   async function casesOf(change: string, recordings: readonly object[]): Promise<readonly Check[]> {
-    const folder = join(root, `${count++}`, 'acme');
-    await mkdir(join(folder, 'fixtures'), { recursive: true });
-    await writeFile(join(folder, 'index.js'), plugin(change));
-    await writeFile(join(folder, 'fixtures', 'answers.json'), JSON.stringify(recordings));
+    const folder = await writeAcme({ 'index.js': plugin(change), 'fixtures/answers.json': recordings });
     return (await collectChecks(folder)).filter(({ group }) => group === 'cases');
   }
 

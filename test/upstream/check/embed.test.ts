@@ -1,10 +1,8 @@
 // The checks of embeddings on an example, and on the example with one defect each.
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { collectChecks } from '../../../lib/upstream/check/check.ts';
 import { itTimed } from '../../../testkit/timed.ts';
+import { useAcmeFolders } from './acme-folder.ts';
 
 const PLUGIN = `
 export default {
@@ -107,20 +105,14 @@ const DEFECTS: readonly { what: string; from: string; to: string; failing: strin
 ];
 
 describe('the contract suite on embeddings', () => {
-  let root: string;
-  let count = 0;
-
-  before(async () => {
-    root = await mkdtemp(join(tmpdir(), 'suite-'));
-  });
-  after(() => rm(root, { recursive: true }));
+  const writeAcme = useAcmeFolders();
 
   async function failures(plugin: string, recordings: object, only?: string): Promise<readonly string[]> {
-    const folder = join(root, `${count++}`, 'acme');
-    await mkdir(join(folder, 'fixtures'), { recursive: true });
-    await writeFile(join(folder, 'index.js'), plugin);
-    await writeFile(join(folder, '..', 'package.json'), '{ "type": "module" }');
-    await writeFile(join(folder, 'fixtures', 'vectors.json'), JSON.stringify(recordings));
+    const folder = await writeAcme({
+      'index.js': plugin,
+      '../package.json': { type: 'module' },
+      'fixtures/vectors.json': recordings,
+    });
     const failed: string[] = [];
     for (const check of await collectChecks(folder)) {
       const name = `${check.group}: ${check.name}`;

@@ -1,9 +1,7 @@
 // Recordings in a framing of the plugin's own: each frame with its length before it.
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { collectChecks } from '../../../lib/upstream/check/check.ts';
+import { useAcmeFolders } from './acme-folder.ts';
 
 /** `change` is made to what a test reads of a chunk. */
 const plugin = (change: string) => `
@@ -66,20 +64,14 @@ const BYTES = Buffer.concat(
 );
 
 describe('recorded frames', () => {
-  let root: string;
-  let count = 0;
-
-  before(async () => {
-    root = await mkdtemp(join(tmpdir(), 'frames-'));
-  });
-  after(() => rm(root, { recursive: true }));
+  const writeAcme = useAcmeFolders();
 
   async function collect(change: string, reply: object, write = '') {
-    const folder = join(root, `${count++}`, 'acme');
-    await mkdir(join(folder, 'fixtures'), { recursive: true });
-    await writeFile(join(folder, 'index.js'), plugin(change));
-    await writeFile(join(folder, 'fixtures', 'answers.json'), JSON.stringify(answer(reply)));
-    if (write) await writeFile(join(folder, 'fixtures', 'frame.js'), write);
+    const folder = await writeAcme({
+      'index.js': plugin(change),
+      'fixtures/answers.json': answer(reply),
+      ...(write && { 'fixtures/frame.js': write }),
+    });
     return (await collectChecks(folder)).filter(({ group }) => group === 'stream' || group.startsWith('recording'));
   }
 

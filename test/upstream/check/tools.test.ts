@@ -1,9 +1,7 @@
 // What the contract suite checks of a provider with tools: a plugin that drops some of them fails that check alone.
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { collectChecks } from '../../../lib/upstream/check/check.ts';
+import { useAcmeFolders } from './acme-folder.ts';
 
 /** Asks an upstream whose messages are lists of parts, after what a test changes in the request. */
 const plugin = (change: string) => `
@@ -58,19 +56,10 @@ const DEFECTS: readonly (readonly [what: string, change: string, failing: string
 ];
 
 describe('the checks of tools in the contract suite', () => {
-  let root: string;
-  let count = 0;
-
-  before(async () => {
-    root = await mkdtemp(join(tmpdir(), 'tools-'));
-  });
-  after(() => rm(root, { recursive: true }));
+  const writeAcme = useAcmeFolders();
 
   async function failures(change: string): Promise<readonly string[]> {
-    const folder = join(root, `${count++}`, 'acme');
-    await mkdir(join(folder, 'fixtures'), { recursive: true });
-    await writeFile(join(folder, 'index.js'), plugin(change));
-    await writeFile(join(folder, 'fixtures', 'answers.json'), JSON.stringify(ANSWER));
+    const folder = await writeAcme({ 'index.js': plugin(change), 'fixtures/answers.json': ANSWER });
     const failed: string[] = [];
     for (const { name, run } of await collectChecks(folder)) {
       if ([DEFINITIONS, PAIRS, BROKEN].includes(name)) await run().catch(() => failed.push(name));
