@@ -149,11 +149,16 @@ describe('the end of a stream', () => {
 
   /** A reply whose client takes nothing of its end. */
   async function endStalled(bytes: number) {
+    const { request, response } = await openStalled();
+    response.end(Buffer.alloc(bytes));
+    await new Promise((resolve) => setImmediate(resolve));
+    return { request, response };
+  }
+
+  async function openStalled() {
     const request = get({ port: (server.address() as AddressInfo).port, agent: false }, (reply) => reply.pause());
     request.on('error', () => undefined);
     const [, response] = (await once(server, 'request')) as [unknown, ServerResponse];
-    response.end(Buffer.alloc(bytes));
-    await new Promise((resolve) => setImmediate(resolve));
     return { request, response };
   }
 
@@ -161,6 +166,10 @@ describe('the end of a stream', () => {
     const { request, response } = await endStalled(100);
     expect(waitUntilSent(response)).to.equal(undefined);
     request.destroy();
+    const open = await openStalled();
+    open.response.write(Buffer.alloc(100));
+    expect(waitUntilSent(open.response)).to.equal(undefined);
+    open.request.destroy();
   });
 
   it('waits until a slow client has taken it or leaves', async () => {
