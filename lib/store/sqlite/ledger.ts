@@ -334,7 +334,6 @@ export function ledgerReads(db: DatabaseSync): PortReads<'ledger'> {
   };
 }
 
-/** Lists charges through the entries that start them, which saves an index that every call would have to update. */
 function createMovementReads(db: DatabaseSync) {
   const movements = prepareBig(
     db,
@@ -354,6 +353,7 @@ function createMovementReads(db: DatabaseSync) {
   };
 }
 
+/** Lists charges through the entries that start them, which saves an index that every call would have to update. */
 function createListCharges(db: DatabaseSync): (wallet: string, page: ChargePage) => Charge[] {
   const columns = CHARGE_COLUMNS.replace(/\w+/g, (name) => `charges.${name}`);
   const beginning = db.prepare(
