@@ -109,16 +109,14 @@ function isArchivable({ charge, entries }: WholeCall): boolean {
   return charge.state !== 'held' && entries[0]?.kind === 'reserve';
 }
 
-function listChargingEntries({ entries }: WholeCall): readonly Entry[] {
-  return entries.filter(({ charged }) => charged !== 0n).toSorted((a, b) => a.at - b.at || a.seq - b.seq);
+/** The journal's number of its last entry that was charged or refunded; 0 if there is none. */
+function findLastCharging({ entries }: WholeCall): number {
+  return Math.max(0, ...entries.filter(({ charged }) => charged !== 0n).map(({ seq }) => seq));
 }
 
-const wasCharged = (whole: WholeCall) => listChargingEntries(whole).length > 0;
+const wasCharged = (whole: WholeCall) => findLastCharging(whole) > 0;
 
 /** The same order in which a store looks up what a wallet had been charged at a time. */
 function isLater(one: WholeCall, other: WholeCall): boolean {
-  const a = listChargingEntries(one).at(-1);
-  const b = listChargingEntries(other).at(-1);
-  if (!a || !b) return b === undefined;
-  return a.at === b.at ? a.seq > b.seq : a.at > b.at;
+  return findLastCharging(one) > findLastCharging(other);
 }

@@ -16,8 +16,8 @@ export interface Opening extends Checkpoint {
   /** The sums of these entries in the latest period of each budget. */
   readonly budgets: readonly Omit<BudgetSum, 'wallet'>[];
   /**
-   * The call that was charged last. It stays in the store until there is a later one, so that the amount charged at a given
-   * time can be looked up.
+   * The call whose charge or refund was written last. It stays in the store until there is a later one, so that the amount
+   * charged at a given time can be looked up.
    */
   readonly kept: string | null;
 }
