@@ -85,7 +85,7 @@ describe('pages about recordings', () => {
       const none = await go({ ...written, step: 'preview' });
       expect([none.status, plain(none.text)].join()).to.match(/^400.*150\.00 RUB is below the cost of 800\.00 RUB/s);
       const wrong = await go({ ...written, audio: 'much', step: 'preview' });
-      expect([wrong.status, plain(wrong.text)].join()).to.match(/^400.*Enter prices in RUB/s);
+      expect([wrong.status, plain(wrong.text)].join()).to.match(/^400.*Enter a price in RUB/s);
       expect(wrong.text).to.contain('value="much"');
       const wish = { ...written, audio: '1 000,5' };
       const preview = await go({ ...wish, step: 'preview' });
