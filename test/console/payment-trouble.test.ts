@@ -68,7 +68,7 @@ describe('payment pages while something fails', () => {
     expect((await owner.get(page)).text)
       .to.contain('class="button" href="http')
       .and.to.contain('The link works until');
-    bank.linkMs = -1;
+    bank.linkMs = -60_000;
     const late = await order();
     bank.hook = () => 503;
     const { text } = await owner.get(late);
