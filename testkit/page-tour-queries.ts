@@ -52,6 +52,7 @@ const OF_OPERATOR: Readonly<Record<string, readonly string[]>> = {
     ...['done=reopened', 'before=1-x'],
   ],
   payments: [...PHASES.map((phase) => `phase=${phase}`), 'before=x'],
+  'payments/all': ['from=2020-01-01&to=2020-01-31', 'before=x'],
   people: ['q=example'],
   promo: ['done=done', 'after=SPRING'],
 };

@@ -287,7 +287,7 @@ function operatorStops({
       does: [['form:has(input[value=restore]) button', true]],
     }),
     at('/admin/payments', 'payments-review', { path: '/admin/payments?phase=review' }),
-    at('/admin/payments.csv', 'payments-csv'),
+    ...['.csv', '/all', '/all.csv'].map((end) => at(`/admin/payments${end}`, `payments${end.replace(/[./]/g, '-')}`)),
     at('/admin/payments/{id}', 'payment-review', { path: `/admin/payments/${payments.review}` }),
     at('/admin/payments/{id}', 'payment-credited', { path: `/admin/payments/${payments.refunded}` }),
     at('/admin/ledger', 'ledger-call', { path: `/admin/ledger?id=${call}` }),

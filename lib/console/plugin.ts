@@ -23,6 +23,7 @@ import { adminPayments, adminPaymentsCsv } from './pages/admin-payments.ts';
 import { adminPeople } from './pages/admin-people.ts';
 import { adminPerson } from './pages/admin-person.ts';
 import { adminPromo } from './pages/admin-promo.ts';
+import { adminTransfers, adminTransfersCsv } from './pages/admin-transfers.ts';
 import { adminUpstream } from './pages/admin-upstream.ts';
 import { adminUpstreamModels } from './pages/admin-upstream-models.ts';
 import { adminUpstreams } from './pages/admin-upstreams.ts';
@@ -117,6 +118,8 @@ export const PAGES: readonly PageRoutes[] = [
   adminPerson,
   adminPayments,
   adminPaymentsCsv,
+  adminTransfers,
+  adminTransfersCsv,
   adminPayment,
   adminLedger,
   adminCatalog,

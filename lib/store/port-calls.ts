@@ -21,6 +21,8 @@ export const READS = {
     'hadGrants',
     'grantsCharged',
     'paymentSums',
+    'correctionSum',
+    'transfers',
     'budgets',
     'budgetPage',
     'orphans',

@@ -90,6 +90,19 @@ describe('the figures of the start page', () => {
     expect(asked.at(-1)?.names).to.deep.equal(['acc_1', 'acc_2', 'acc_3']);
   });
 
+  it('begin what was received today at midnight, also in a zone half an hour off', async () => {
+    const spans: unknown[] = [];
+    const store = {
+      usage: { serviceSums: async () => [] },
+      ledger: { paymentSums: async (span: object) => spans.push(span) && [] },
+      accounts: { names: async () => [], countCreated: async () => 0 },
+    } as unknown as Parameters<typeof readDashboard>[0]['store'];
+    const of = { now: Date.UTC(2026, 10, 26, 18, 45), zone: 'Asia/Kolkata' };
+    const range = readDashboardRange(new URLSearchParams(), of.zone, of.now);
+    await readDashboard({ store, customerRanks: async () => [] }, range, of);
+    expect(spans).to.deep.equal([{ from: Date.UTC(2026, 10, 26, 18, 30), to: of.now + HOUR_MS }]);
+  });
+
   it('have models of the same sum by their calls, and ten at most', async () => {
     const rows = Array.from({ length: 12 }, (_, at) => ({
       ...NO_SERVICE,

@@ -2,8 +2,9 @@
 import { HOUR_MS } from '../../base/durations.ts';
 import { addTimes, NO_TIMES } from '../../base/time-buckets.ts';
 import { FAULT_ENDINGS } from '../../money/attempt.ts';
-import { addDays, findDayStartHour, findHourDay, parseDay } from '../../money/days.ts';
+import { addDays, findDayStart, findDayStartHour, findHourDay, formatDay, parseDay } from '../../money/days.ts';
 import type { Micro } from '../../money/money.ts';
+import type { PaymentSum } from '../../store/ports/ledger.ts';
 import type { RouteEnding, ServiceRow, ServiceTotals, UsageStore } from '../../store/ports/usage.ts';
 import { addServiceTotals, NO_SERVICE, parseRouteName } from '../../store/service-sums.ts';
 import type { Store } from '../../store/store.ts';
@@ -100,7 +101,7 @@ export async function readDashboard(
 ): Promise<DashboardFigures> {
   const { from, to, before, slots } = range;
   const upstreamsSince = now - (now % HOUR_MS) - HOUR_MS;
-  const dayStart = findDayStartHour(findHourDay(now, zone), zone);
+  const dayStart = findDayStart(formatDay(now, zone), zone);
   const starts = slots.map((slot) => slot.from);
   const [rows, past, ranks, routes, recent, payments, created] = await Promise.all([
     usage.serviceSums({ subject: 'model', from, to, by: 'both', starts }),
@@ -114,8 +115,7 @@ export async function readDashboard(
   const largest = await readLargest(usage, range, ranks);
   const names = new Map((await accounts.names(largest.map(({ name }) => name))).map(({ id, name }) => [id, name]));
   const named = largest.map((row) => ({ ...row, title: names.get(row.name) ?? row.name }));
-  const sumPayments = (sign: 1n | -1n) =>
-    payments.reduce((sum, { amount }) => (amount * sign > 0n ? sum + amount * sign : sum), 0n);
+  const { received, returned } = splitPayments(payments);
   return {
     total: rows.reduce<ServiceTotals>(addUp, NO_SERVICE),
     before: past.reduce<ServiceTotals>(addUp, NO_SERVICE),
@@ -127,8 +127,18 @@ export async function readDashboard(
     failures: listFailures(routes),
     upstreams: listUpstreams(recent),
     upstreamsSince,
-    paidToday: sumPayments(1n),
-    returnedToday: sumPayments(-1n),
+    paidToday: received,
+    returnedToday: returned,
+  };
+}
+
+/** What came in and what went back, both positive. */
+export function splitPayments(sums: readonly PaymentSum[]): { readonly received: Micro; readonly returned: Micro } {
+  const add = (amounts: readonly Micro[]) => amounts.reduce((sum, amount) => sum + amount, 0n);
+  const amounts = sums.map(({ amount }) => amount);
+  return {
+    received: add(amounts.filter((amount) => amount > 0n)),
+    returned: -add(amounts.filter((amount) => amount < 0n)),
   };
 }
 

@@ -1,7 +1,7 @@
 // The parts of the operator's start page: figures with links to the calls behind them, the chart, and the tables.
 import { HOUR_MS } from '../../base/durations.ts';
 import { estimatePercentile } from '../../base/time-buckets.ts';
-import { addDays, findHourDay } from '../../money/days.ts';
+import { addDays, findHourDay, formatDay } from '../../money/days.ts';
 import { type Micro, toRub } from '../../money/money.ts';
 import { formatMoment } from '../../money/period.ts';
 import type { ServiceTotals } from '../../store/ports/usage.ts';
@@ -54,8 +54,9 @@ ${day !== undefined && day !== yesterday && link(`/admin?day=${day}`, formatPage
 }
 
 export function headlines(visit: UserVisit, range: DashboardRange, figures: DashboardFigures): Html {
-  const { language, format } = visit;
+  const { language, format, services, signedIn } = visit;
   const words = WORDS[language];
+  const today = formatDay(services.now(), signedIn.user.timeZone);
   const { total, before, active, created, paidToday, returnedToday } = figures;
   const margin = total.charged - total.cost;
   const link = (text: string, filter: Filter = {}) =>
@@ -88,7 +89,7 @@ export function headlines(visit: UserVisit, range: DashboardRange, figures: Dash
     ],
     [
       words.paid,
-      html`<a class="big" href="/admin/payments">${format.rub(paidToday)}</a>${note(returnedToday > 0n ? words.returned(format.rub(returnedToday)) : undefined)}`,
+      html`<a class="big" href="/admin/payments/all?from=${today}&to=${today}">${format.rub(paidToday)}</a>${note(returnedToday > 0n ? words.returned(format.rub(returnedToday)) : undefined)}`,
     ],
   ];
   return html`<div class="headlines">${definitionList(rows)}</div>${unpricedNote(visit, total)}`;

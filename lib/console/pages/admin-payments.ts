@@ -31,7 +31,8 @@ const WORDS = defineWords({
     amount: 'Amount',
     credited: 'Credited',
     refunded: 'Refunded',
-    hint: 'Payments through payment providers. Those that operators recorded, also from bank statements, are on the pages of customers and in the audit log.',
+    hint: 'Payments through payment providers. Those that operators recorded, also from bank statements, are in the list of',
+    transfers: 'all money that came in and went back',
     none: 'No payments match.',
     older: 'Older payments',
     csv: 'Download CSV',
@@ -64,7 +65,8 @@ const WORDS = defineWords({
     amount: 'Сумма',
     credited: 'Зачислено',
     refunded: 'Возвращено',
-    hint: 'Здесь платежи через платёжные системы. Зачисленные вручную и по банковским выпискам — на страницах клиентов и в журнале действий.',
+    hint: 'Здесь платежи через платёжные системы. Зачисленные вручную и по банковским выпискам есть в списке',
+    transfers: 'всех поступлений и возвратов',
     none: 'Таких платежей нет.',
     older: 'Более ранние платежи',
     csv: 'Скачать CSV',
@@ -116,7 +118,7 @@ export const adminPayments = page({
     const last = found.length === PER_PAGE ? found.at(-1) : undefined;
     const link = (path: string, more = {}) => `${path}?${new URLSearchParams({ ...filter, ...more })}`;
     const older = last && link('/admin/payments', { before: paymentCursor(last) });
-    const body = html`<p class="hint">${words.hint}</p>
+    const body = html`<p class="hint">${words.hint} <a href="/admin/payments/all">${words.transfers}</a>.</p>
 ${await openPaymentLinks(visit)}
 ${filterForm(visit, filter)}
 ${found.length === 0 ? html`<p>${words.none}</p>` : await paymentTable(visit, found)}
@@ -167,9 +169,9 @@ async function* listCsvRows(visit: UserVisit): AsyncGenerator<readonly Cell[]> {
   }
 }
 
-async function readAccountNames(
+export async function readAccountNames(
   accounts: Store['accounts'],
-  payments: readonly Payment[],
+  payments: readonly Pick<Payment, 'wallet'>[],
 ): Promise<ReadonlyMap<string, string>> {
   const named = await accounts.names([...new Set(payments.map(({ wallet }) => wallet))]);
   return new Map(named.map(({ id, name }) => [id, name]));

@@ -5,12 +5,11 @@ import type { Account, AccountStore, AccountSummary, Allowance, AutoTopup } from
 import { listWrongMarks, markAccount } from '../row-mark.ts';
 import { decideStatusChange } from '../status.ts';
 import { StoreError } from '../store.ts';
-import { call, MAJORITY, read, send } from './call.ts';
+import { call, MAJORITY, read, SCAN_MS, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { StaleRead } from './failure.ts';
 import { isText } from './fields.ts';
 import { BATCH } from './intervals.ts';
-import { SCAN_MS } from './ledger.ts';
 import { type Row, readWalletDocument, toEntryDocument, toLong } from './rows.ts';
 import { readFirstBatch, repeatUnknown, type Step, type Transactions } from './transaction.ts';
 

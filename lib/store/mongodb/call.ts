@@ -7,6 +7,8 @@ import { classifyApplied, isTransient, OutOfTime, toStoreError } from './failure
 export const ATTEMPT_MS = 1500;
 /** The deadline of a call with all its attempts. */
 export const CALL_MS = 4500;
+/** The deadline of an attempt that reads many rows. */
+export const SCAN_MS = 60_000;
 /** Commands sent directly do not get the write concern of the client. */
 export const MAJORITY = { writeConcern: { w: 'majority' } };
 const PAUSE_MS = { least: 20, most: 250 };

@@ -18,9 +18,8 @@ import type {
 import { isAutoTopup } from './accounts.ts';
 import { readOpeningDocument } from './archives.ts';
 import { CALL_ATTEMPTS, readAttemptDocument, readUsedAttemptDocument } from './attempts.ts';
-import { read } from './call.ts';
+import { read, SCAN_MS } from './call.ts';
 import type { Connection } from './connection.ts';
-import { SCAN_MS } from './ledger.ts';
 import { type Row, readBudgetDocument, readChargeDocument, readEntryDocument, readWalletDocument } from './rows.ts';
 import { readSnapshot, type SnapshotReading } from './snapshot.ts';
 

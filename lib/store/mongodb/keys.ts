@@ -16,9 +16,8 @@ import {
 import { listWrongMarks, markKey, toMarkedKey } from '../row-mark.ts';
 import { readPriceList } from './accounts.ts';
 import { runBatchOnce } from './batches.ts';
-import { call, MAJORITY, read, send } from './call.ts';
+import { call, MAJORITY, read, SCAN_MS, send } from './call.ts';
 import type { Connection } from './connection.ts';
-import { SCAN_MS } from './ledger.ts';
 import { findRole, readCapDocument, touchMembers } from './member-role.ts';
 import { type Row, toLong } from './rows.ts';
 import { readFirstBatch, type Step, type Transactions } from './transaction.ts';

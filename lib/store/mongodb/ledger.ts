@@ -4,7 +4,7 @@ import { RUN_IDS } from '../../money/budget.ts';
 import { SERVICE_OWNER } from '../../money/operations.ts';
 import { listChargeOperationIds } from '../../money/replay.ts';
 import { type ChargeFilter, type JournalPart, type LedgerStore, OUT_OF_ORDER_MAX } from '../ports/ledger.ts';
-import { call, MAJORITY, read, send } from './call.ts';
+import { call, MAJORITY, read, SCAN_MS, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { listAliveOwners } from './owners.ts';
 import { createPaidReads } from './paid-reads.ts';
@@ -17,14 +17,12 @@ import {
   sumToMicro,
 } from './rows.ts';
 import { CHARGING, MOVES_MONEY } from './schema.ts';
-import { PAYMENTS } from './usage-schema.ts';
+import { createTransferReads } from './transfers.ts';
 
 type LedgerReads = Omit<LedgerStore, 'lane' | 'batchMax' | 'apply'>;
 
 /** The deadline for a page of entries. */
 const PAGE_MS = 2900;
-/** The deadline for reads over many rows. */
-export const SCAN_MS = 60_000;
 
 export function ledgerReads(connection: Connection): LedgerReads {
   const { db, scanner } = connection;
@@ -70,7 +68,7 @@ export function ledgerReads(connection: Connection): LedgerReads {
     chargedAt: createChargedAt(entries),
     ...createMovementReads(entries),
     ...createPaidReads(entries),
-    paymentSums: createPaymentSums(connection),
+    ...createTransferReads(entries),
     ...createBudgetReads(budgets),
     grantsDue: createGrantsDue(connection),
     removeRuns: createRemoveRuns(connection),
@@ -146,16 +144,6 @@ function createGrantsDue({ db }: Connection): LedgerStore['grantsDue'] {
     const query = { sort: { _id: 1 }, limit, hint: 'by_grants_due' } as const;
     const found = await read((signal) => wallets.find(filter, { ...query, signal }).toArray());
     return found.map(readWalletDocument);
-  };
-}
-
-function createPaymentSums({ db }: Connection): LedgerStore['paymentSums'] {
-  const entries = db.collection<Row>('entries');
-  return async ({ from, to }) => {
-    const $match = { ...PAYMENTS, at: { $gte: from, $lt: to } };
-    const $group = { _id: '$kind', count: { $sum: 1 }, amount: { $sum: '$topped' } };
-    const rows = await read((signal) => entries.aggregate([{ $match }, { $group }], { signal }).toArray(), SCAN_MS);
-    return rows.map(({ _id: kind, count, amount }) => ({ kind, count: Number(count), amount: sumToMicro(amount) }));
   };
 }
 

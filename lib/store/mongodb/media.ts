@@ -12,11 +12,10 @@ import {
   type StoredMedia,
 } from '../ports/media.ts';
 import { StoreError } from '../store.ts';
-import { call, read, send } from './call.ts';
+import { call, read, SCAN_MS, send } from './call.ts';
 import { readNow } from './clock.ts';
 import type { Connection } from './connection.ts';
 import { isDuplicate } from './failure.ts';
-import { SCAN_MS } from './ledger.ts';
 import type { Row } from './rows.ts';
 
 /** Small enough to be sent within one attempt, even over a slow link between members. */

@@ -25,10 +25,9 @@ import {
   type ServiceSpan,
 } from '../service-sums.ts';
 import { GRAIN_MS } from '../time-spans.ts';
-import { read } from './call.ts';
+import { read, SCAN_MS } from './call.ts';
 import type { Connection } from './connection.ts';
 import { BATCH, listIntervals, matchRanges, placeSums, readConsistently } from './intervals.ts';
-import { SCAN_MS } from './ledger.ts';
 import { type Row, sumToMicro } from './rows.ts';
 import { sumFields, sumServiceFields, TIME_FIELDS } from './service-upsert.ts';
 import { buildSlotStart } from './slots.ts';

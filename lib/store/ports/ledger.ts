@@ -57,6 +57,10 @@ export interface LedgerStore {
   grantsCharged(wallet: string, span: { readonly from: number; readonly to: number }): Promise<Micro>;
   /** What was paid into all wallets, and what went back, from a time on until before another, by kind of entry. */
   paymentSums(span: { readonly from: number; readonly to: number }): Promise<readonly PaymentSum[]>;
+  /** The same of corrections by operators. */
+  correctionSum(span: { readonly from: number; readonly to: number }): Promise<Micro>;
+  /** The entries behind both sums that moved money, of all wallets, newest first; ties by the ids of their operations. */
+  transfers(page: TransferPage): Promise<readonly Entry[]>;
   /** The existing sums of these keys and caps. */
   budgets(keys: readonly string[]): Promise<readonly BudgetSum[]>;
   /** At most `limit` sums with ids above `after` and below `before`, in order of id. */
@@ -89,6 +93,16 @@ export interface PaymentSum {
   readonly count: number;
   /** Negative for what went back. */
   readonly amount: Micro;
+}
+
+export interface TransferPage {
+  /** ms since the epoch. */
+  readonly from: number;
+  /** Exclusive. */
+  readonly to: number;
+  readonly limit: number;
+  /** The last one of the page before. */
+  readonly before?: Pick<Entry, 'at' | 'opId'>;
 }
 
 export interface ChargePage {

@@ -22,7 +22,6 @@ import {
   type LedgerStore,
   type OrphanPage,
   OUT_OF_ORDER_MAX,
-  type PaymentSum,
 } from '../ports/ledger.ts';
 import { createDropAttempts, createSaveAttempt } from './attempts.ts';
 import { type Connection, prepareBig } from './connection.ts';
@@ -44,6 +43,7 @@ import {
 } from './rows.ts';
 import { MOVES_MONEY } from './schema.ts';
 import type { PortReads, PortWrites } from './thread-ports.ts';
+import { createTransferReads } from './transfers.ts';
 
 const SELECT_WALLET = `SELECT ${WALLET_COLUMNS} FROM wallets WHERE id = ?`;
 const SELECT_BUDGETS = `SELECT ${BUDGET_COLUMNS} FROM budgets WHERE key IN (SELECT value FROM json_each(?))`;
@@ -286,11 +286,6 @@ export function ledgerReads(db: DatabaseSync): PortReads<'ledger'> {
       )
     )`,
   );
-  const paymentSums = prepareBig(
-    db,
-    `SELECT kind, count(*) AS count, sum(topped) AS amount FROM entries INDEXED BY entries_of_payments
-    WHERE kind IN ('topup', 'pay', 'payback', 'dispute') AND at >= ? AND at < ? GROUP BY kind`,
-  );
   const budgets = prepareBig(db, SELECT_BUDGETS);
   const budgetPage = prepareBig(
     db,
@@ -322,8 +317,7 @@ export function ledgerReads(db: DatabaseSync): PortReads<'ledger'> {
       mapRow(chargedAt.get({ wallet: walletId, at }), (row) => row.charged_after as bigint) ?? 0n,
     ...createMovementReads(db),
     ...createPaidReads(db),
-    paymentSums: ({ from, to }: Parameters<LedgerStore['paymentSums']>[0]): PaymentSum[] =>
-      paymentSums.all(from, to).map((row) => ({ ...(row as unknown as PaymentSum), count: Number(row.count) })),
+    ...createTransferReads(db),
     budgets: (keys: readonly string[]): BudgetSum[] => budgets.all(JSON.stringify(keys)).map(readBudgetRow),
     budgetPage: ({ after, before, limit }: BudgetPage): BudgetSum[] =>
       budgetPage.all(after, before, limit).map(readBudgetRow),

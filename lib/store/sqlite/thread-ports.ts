@@ -36,7 +36,7 @@ export const THREAD_WRITES = { ...WRITES, media: ['add', 'drop'], file: [] } as 
 
 /** Reads that may take long run in their own thread, so that no other call waits for them. */
 export const SCANS: Partial<Calls> = {
-  ledger: ['charges', 'budgetPage', 'grantsCharged'],
+  ledger: ['charges', 'budgetPage', 'grantsCharged', 'paymentSums', 'correctionSum', 'transfers'],
   journal: READS.journal,
   attempts: ['page', 'search', 'sums', 'unknownCharges'],
   checkpoints: READS.checkpoints,

@@ -37,6 +37,7 @@ import { rateContract } from './rates.ts';
 import { refusalContract } from './refusals.ts';
 import { settingContract } from './settings.ts';
 import { signinContract } from './signins.ts';
+import { transferContract } from './transfers.ts';
 import { usageContract } from './usage.ts';
 import { webhookContract } from './webhooks.ts';
 
@@ -53,6 +54,7 @@ const TOGETHER: Readonly<Record<string, (context: StoreContext) => void>> = {
   'new keys': newKeysContract,
   'promo codes': promoContract,
   'bank payments': bankCreditContract,
+  'money of all wallets': transferContract,
   'calls without a cap': exposureContract,
   idempotency: idempotencyContract,
   // Each store adds up in a language of its own.

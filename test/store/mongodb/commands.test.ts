@@ -47,6 +47,8 @@ describe('calls of the MongoDB store', () => {
       hadGrants: ['w'],
       grantsCharged: ['w', { from: AT, to: AT + 1 }],
       paymentSums: [{ from: 0, to: AT }],
+      correctionSum: [{ from: 0, to: AT }],
+      transfers: [{ from: 0, to: AT, limit: 5, before: { at: AT, opId: 'pay:1' } }],
       budgets: [['k']],
       budgetPage: [{ after: 'a', before: 'b', ...page }],
       grantsDue: [{ now: AT, after: '', limit: 1 }],

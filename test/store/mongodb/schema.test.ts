@@ -222,6 +222,7 @@ describe('MongoDB: schema', () => {
       ['route_hours', { hour: { $gte: 0, $lt: AT } }, {}, 'by_time'],
       ['service_sums', { subject: 'model', grain: 'day', at: { $gte: 0, $lt: AT } }, {}, 'by_charge'],
       ['entries', { ...PAYMENTS, at: { $gte: 0, $lt: AT } }, {}, 'of_payments'],
+      ['entries', { _id: { $gte: 'adjust:', $lt: 'adjust;' }, at: { $gte: 0, $lt: AT } }, {}, '_id_'],
       ['entries', { wallet, ...MOVES_MONEY, at: { $gte: 0, $lt: AT } }, { at: 1, seq: 1 }, 'of_money'],
       ['archives', { open: true }, {}, 'unfinished'],
       ['users', { email: 'ann@example.com' }, {}, 'email'],
