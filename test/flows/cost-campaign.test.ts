@@ -16,7 +16,7 @@ import { checkCosts } from '../../testkit/cost-books.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
 
-const CALLS = longer(100, 5000);
+const CALLS = longer(100, 2000);
 const AT_ONCE = 16;
 /** How many of a hundred calls the vendor answers in each of its moods; a tenth of the good ones is abandoned. */
 const SHARES: Readonly<Record<VendorMood, number>> = { fine: 70, refuse: 5, fail: 8, silent: 3, busy: 4, break: 10 };

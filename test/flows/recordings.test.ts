@@ -103,7 +103,7 @@ describe('recordings through the gateway', () => {
         if (recording.expect.finish === undefined || fails(recording) || recording.reply.end === 'reset') continue;
         it(`${recording.name}: the same answer or a failure where it is cut short`, async () => {
           const { length } = recording.reply.body;
-          for (let cut = 1; cut < length; cut += Math.ceil(length / longer(10, 50)))
+          for (let cut = 1; cut < length; cut += Math.ceil(length / longer(10, 25)))
             await checkCutShort(recording, model, cut);
         }).timeout(60_000);
       }

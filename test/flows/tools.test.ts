@@ -202,7 +202,7 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
             checkIds(kind, listIds(understood.turns), listIds(asked.turns));
             expect({ ...understood, turns }).to.deep.equal(expected);
           }),
-          { numRuns: longer(4, 60) },
+          { numRuns: longer(4, 30) },
         );
       });
 
@@ -251,7 +251,7 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
                 })),
               );
             }),
-            { numRuns: longer(4, 60) },
+            { numRuns: longer(4, 30) },
           );
         });
 

@@ -52,7 +52,7 @@ const moves = fc.oneof(
   },
 ) as fc.Arbitrary<Move>;
 
-const RUNS = { [SQLITE_HERE.name]: longer(5, 120), [MONGODB.name]: 15 };
+const RUNS = { [SQLITE_HERE.name]: longer(5, 50), [MONGODB.name]: 10 };
 
 for (const kind of longer([SQLITE_HERE], [SQLITE_HERE, MONGODB])) {
   it(`${kind.name}: archives never change a balance, whatever happens between and during them`, async () => {
