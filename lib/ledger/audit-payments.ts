@@ -143,9 +143,11 @@ function checkTakenAmount(payment: Payment, expected: readonly ExpectedEntry[]):
   const refunds = parseRefunds(payment);
   const held = refunds.reduce((sum, refund) => sum + computeHeldForRefund(refund), 0n);
   // In earlier versions requests held nothing, and a booking took only what the wallet had.
-  const isEarly = ({ taken, moved }: BookedAmounts) => taken !== null && moved === undefined;
-  const early = [...refunds, parseDispute(payment)].filter((one) => one !== undefined).filter(isEarly);
-  const left = early.reduce((sum, { amount, taken }) => sum + BigInt(amount) - BigInt(taken ?? 0), 0n);
+  const bookings = [...refunds, parseDispute(payment)].filter((one) => one !== undefined);
+  const left = bookings.reduce((sum, { amount, taken, moved }) => {
+    const isEarly = taken !== null && moved === undefined;
+    return isEarly ? sum + BigInt(amount) - BigInt(taken) : sum;
+  }, 0n);
   const out = expected.reduce((sum, { kind, change }) => (kind === 'pay' ? sum : sum - change), 0n);
   const wanted = expected.reduce((sum, { asked }) => sum + asked, 0n) + held - left;
   return [out === wanted, `${out} left the wallet instead of ${wanted}`];

@@ -120,6 +120,18 @@ describe('an archive of old calls', () => {
     expect((second?.begun ?? 0) - (first?.ended ?? 0)).to.be.least(tookMs - 1);
   });
 
+  it('says how far it has come, up to the entries of all archived calls', async () => {
+    const seen: number[] = [];
+    const { entries } = await faulty.real.journal.size();
+    const onProgress = ({ done, total, unit }: { done: number; total: number; unit: string }) => {
+      if (unit === 'entries' && total === entries) seen.push(done);
+    };
+    const file = folder.file('calls.gz');
+    const archived = await archiveLedger(faulty.store, { before: ago(40), file, now: () => NOW, onProgress });
+    expect(seen.at(-1)).to.equal(archived?.entries);
+    expect(seen).to.deep.equal(seen.toSorted((one, other) => one - other));
+  });
+
   it('never replaces a file that appears in the meantime', async () => {
     const file = folder.file('calls.gz');
     const onProgress = () => writeFileSync(file, 'mine');

@@ -51,6 +51,12 @@ describe('prices below cost', () => {
     ['embeddings', { input: 1n }, { input: 1n }, ['input: 1 < 80']],
     ['seconds', { unit: 'second', second: RUB }, { unit: 'second', second: 20_000n }, ['second: 1000000 < 1600000']],
     [
+      'a second of videos of unknown lengths, bought at a price for each',
+      { unit: 'second', second: RUB },
+      { unit: 'request', request: 20_000n },
+      ['second, 1 seconds: 1000000 < 1600000'],
+    ],
+    [
       'one resolution',
       {
         unit: 'second',

@@ -1,8 +1,10 @@
 // Holds of the operator's own services: what they hold, charge and return, within which limits, and what reports show.
 import { expect } from 'chai';
 import { getBudgetKeyId } from '../../../lib/money/budget.ts';
+import type { Operation } from '../../../lib/money/decide.ts';
 import { until } from '../../../testkit/client.ts';
 import { setUpOwner } from '../../../testkit/pages.ts';
+import { applied } from '../../contract/store/context.ts';
 import { type ManagementStage, openManagementStage } from './stage.ts';
 
 describe('holds of own services', () => {
@@ -168,5 +170,31 @@ describe('holds of own services', () => {
     const { text } = await owner.get(`/account/calls/${json.hold_id}?lang=en`);
     expect(text).to.contain('<dd>service</dd>').and.to.contain('gpu-render').and.to.contain('4.00');
     expect((await owner.get('/account/usage?lang=en&by=kind')).text).to.contain('service');
+  });
+});
+
+describe('holds of own services beside the sandbox alone', () => {
+  it('take play money, because no model costs anything', async () => {
+    const stage = await openManagementStage({ SANDBOX: 'on' }, undefined, {});
+    const { gateway } = stage;
+    try {
+      const { id: account } = await gateway.account('0');
+      const gift = {
+        kind: 'topup',
+        wallet: account,
+        amount: 1_000_000_000n,
+        paymentId: 'gift',
+        at: Date.now(),
+      } as const;
+      await applied(gateway.store, { ...gift, isPlay: true } as Operation);
+      const hold = { account, amount_rub: 10, reason: 'job' };
+      const key = await stage.managementKey();
+      const { status, json } = await stage.ask(key, '/manage/holds', hold);
+      expect([status, json.state, json.balance_rub]).to.deep.equal([200, 'held', 990]);
+      expect((await stage.ask(key, `/manage/holds/${json.hold_id}/release`, {})).json.balance_rub).to.equal(1000);
+      await gateway.checkMoney();
+    } finally {
+      await gateway.stop();
+    }
   });
 });

@@ -17,9 +17,10 @@ export interface ManagementStage {
 export async function openManagementStage(
   env: Readonly<Record<string, string>> = {},
   upstream = 'http://127.0.0.1:9',
+  catalog: object = chatCatalog(upstream),
 ): Promise<ManagementStage> {
   const gateway = await startGateway({
-    catalog: chatCatalog(upstream),
+    catalog,
     env: { MANAGEMENT_RATE_LIMIT_PER_MINUTE: '100000', ...env },
   });
   const keys = createManagementKeys({ store: gateway.store, keyPrefix: 'tg-' });

@@ -147,6 +147,20 @@ describe('chat-style request', () => {
     expect(parseChatRequest(body(content))).to.include({ images: 2 });
   });
 
+  it('reads the detail of an image in its object or beside it', () => {
+    const url = 'https://x.example/a.png';
+    const { messages } = parseChatRequest(
+      body([
+        { type: 'image_url', image_url: { url, detail: 'low' }, detail: 'high' },
+        { type: 'image_url', image_url: { url }, detail: 'low' },
+        { type: 'image_url', image_url: url, detail: 'high' },
+        { type: 'image_url', image_url: { url }, detail: 'sharp' },
+      ]),
+    );
+    const details = messages[0]?.content.map((part) => ('detail' in part ? part.detail : undefined));
+    expect(details).to.deep.equal(['low', 'low', 'high', undefined]);
+  });
+
   it('takes a data URI of megabytes', () => {
     const url = `data:image/png;base64,${Buffer.concat([PNG, Buffer.alloc(6 * 1024 * 1024)]).toString('base64')}`;
     expect(parseChatRequest(body([{ type: 'image_url', image_url: { url } }]))).to.include({ images: 1 });
