@@ -234,3 +234,8 @@ ${body}</details>`;
 export function definitionList(rows: readonly (readonly [name: string, value: HtmlValue])[]): Html {
   return html`<dl class="facts">${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
+
+/** The same as lines of a name and a value, for facts that are read one after the other. */
+export function factLines(rows: readonly (readonly [name: string, value: HtmlValue])[]): Html {
+  return html`<dl class="lines">${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}

@@ -88,7 +88,10 @@ describe("the attempts on the operator's page of a call", () => {
     expect(text).to.match(/Duration [\d.]+ s Time to first fragment [\d.]+ s/);
     expect(text).to.match(/Attempts .* 1 provider 1 failed [\d.]+ s 2 provider 2 answered [\d.]+ s [\d.]+ s/);
     expect(text).to.match(/Held ₽[\d.,]+, of which ₽[\d.,]+ was returned/);
-    expect(text).to.contain(' Model model-a ').and.not.to.contain('Billed as').and.not.to.contain('Charged: ');
+    expect(text)
+      .to.contain(' model-a · answered in full ₽')
+      .and.not.to.contain('Billed as')
+      .and.not.to.contain('Charged: ');
     expect(text).to.not.contain('vendor');
     expect(await page('ru')).to.match(/1 провайдер 1 сбой [\d,]+.с 2 провайдер 2 ответил/);
   });

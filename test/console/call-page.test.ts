@@ -57,13 +57,15 @@ describe('the page of a call', () => {
       const rows = (await owner.get(path)).text.matchAll(/<dt>([^<]+)<\/dt><dd>([^<]*)<\/dd>/g);
       return Object.fromEntries([...rows].map(([, name = '', value]) => [name, value]));
     };
+    const readOutcome = async (path: string) =>
+      /class="outcome">(.*?)<\/p>/s.exec((await owner.get(path)).text)?.[1]?.replace(/<[^>]+>/g, '');
     const smart = await ask('smart', 'Translate into French: tree');
     expect(await readFacts(smart)).to.include({
       'Requested model': 'smart',
       'Answered by': 'sandbox-lite',
       'Billed as': 'sandbox-lite',
-      Result: 'answered in full',
     });
+    expect(await readOutcome(smart)).to.equal('sandbox-lite · answered in full ₽0.50');
     expect((await readFacts(smart))['How smart chose']).to.match(/^simple task \(lite\): .*translation/);
     expect((await readFacts(`${smart}?lang=ru`))['Выбор smart']).to.match(/^простая задача \(lite\): .*перевод/);
     await owner.get('/account?lang=en');
@@ -71,31 +73,27 @@ describe('the page of a call', () => {
       'Answered by': 'sandbox-vision',
       'Billed as': 'sandbox-standard',
     });
-    expect(await readFacts(await ask('sandbox-lite', 'Hello!', { max_tokens: 3 }))).to.include({
-      Model: 'sandbox-lite',
-      Result: 'answer cut off: max_tokens limit reached',
-    });
-    expect(await readFacts(await ask('sandbox-lite', '[[fail-mid]]', { stream: true }))).to.include({
-      Result: 'the provider failed midway; the delivered part is charged',
-    });
+    expect(await readOutcome(await ask('sandbox-lite', 'Hello!', { max_tokens: 3 }))).to.equal(
+      'sandbox-lite · answer cut off: max_tokens limit reached ₽0.50',
+    );
+    expect(await readOutcome(await ask('sandbox-lite', '[[fail-mid]]', { stream: true }))).to.equal(
+      'sandbox-lite · the provider failed midway; the delivered part is charged ₽0.50',
+    );
     const embedding = await send(`${test.url}/api/v1/embeddings`, {
       key: account.key,
       body: { model: 'sandbox-embedding', input: 'word '.repeat(20_000) },
     });
     const vectorPage = `/account/calls/${embedding.headers['x-request-id']}`;
-    expect(await readFacts(vectorPage)).to.include({
-      Type: 'embeddings',
-      Result: 'done',
-      Model: 'sandbox-embedding',
-    });
+    expect(await readFacts(vectorPage)).to.include({ Type: 'embeddings' });
+    expect(await readOutcome(vectorPage)).to.equal('sandbox-embedding · done ₽0.80');
     const { text } = await owner.get(vectorPage);
     expect(text).to.contain('<li>Input tokens: 20,000 × ₽40.00 per 1M tokens = ₽0.80</li>');
     expect(text).to.not.contain('Output tokens');
-    expect(await readFacts(failed)).to.include({
-      Status: 'failed, not charged',
-      Result: 'the provider failed; try again',
-    });
-    expect(await readFacts(`${failed}?lang=ru`)).to.include({ Результат: 'сбой провайдера; повторите запрос' });
+    expect(await readFacts(failed)).to.include({ Status: 'failed, not charged' });
+    expect(await readOutcome(failed)).to.equal('sandbox-lite · the provider failed; try again ₽0.00');
+    expect(await readOutcome(`${failed}?lang=ru`)).to.match(
+      /^sandbox-lite · сбой провайдера; повторите запрос 0,00.₽$/,
+    );
     await owner.get('/account?lang=en');
   });
 
@@ -109,8 +107,8 @@ describe('the page of a call', () => {
       settle(account.id, second, {
         at: at + 4000,
         attempts: [
-          newAttempt({ at, ending: 'failed', certainty: 'none', cost: null, firstMs: null }),
-          newAttempt({ at: at + 1000, firstMs: 530 }),
+          newAttempt({ at, ending: 'failed', certainty: 'none', cost: null, firstMs: null, totalMs: 500 }),
+          newAttempt({ at: at + 1000, firstMs: 530, totalMs: 3000 }),
         ],
       }),
       reserve(account.id, { chargeId: early, at, key: account.keyId }),
@@ -118,6 +116,13 @@ describe('the page of a call', () => {
     );
     const { text } = await owner.get(path(second));
     expect(text).to.match(/<dt>Duration<\/dt><dd>4\ss<.*<dt>Time to first fragment<\/dt><dd>1\.53\ss</s);
+    const bars = [...text.matchAll(/<rect class="(\w+)" x="([\d.]+)" width="([\d.]+)"/g)].map((bar) => bar.slice(1));
+    expect(bars).to.deep.equal([
+      ['whole', '0.00', '12.50'],
+      ['waits', '0.00', '12.50'],
+      ['whole', '25.00', '75.00'],
+      ['waits', '25.00', '13.25'],
+    ]);
     expect((await owner.get(path(early))).text, 'clocks differ').to.match(/first fragment<\/dt><dd>0\ss</);
   });
 

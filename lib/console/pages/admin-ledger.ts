@@ -9,13 +9,14 @@ import type { Account } from '../../store/ports/accounts.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
 import { keyName } from '../charge-query.ts';
 import { codeField } from '../code-field.ts';
-import { definitionList, field, form, message, table } from '../components.ts';
+import { factLines, field, form, message, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Page, page } from '../page.ts';
 import type { UserVisit } from '../visit.ts';
 import { attemptSection } from './attempt-table.ts';
-import { foldedJson, priceCalculation } from './call.ts';
+import { foldedJson } from './call.ts';
+import { priceCalculation } from './call-price.ts';
 import { chargeWords, describeState } from './charge-table.ts';
 import { entriesTitle, entryTable } from './entry-table.ts';
 
@@ -128,7 +129,7 @@ function chargeDetails(visit: UserVisit, charge: Charge, { entries, attempts, ac
   const { language, format } = visit;
   const words = WORDS[language];
   const { kinds } = chargeWords({ language });
-  return html`${definitionList([
+  return html`${factLines([
     [words.call, html`<code>${charge.id}</code>`],
     [words.time, format.time(charge.createdAt)],
     [words.wallet, html`<a href="/admin/accounts/${charge.wallet}">${account?.name ?? charge.wallet}</a>`],

@@ -1,15 +1,11 @@
-// One call: its facts, its usage, and the calculation of its price to the last digit.
+// One call: how it ended and what it cost, its times and attempts, and the calculation of its price.
 
 import { ownerCallJson } from '../../manage/actions/charge.ts';
 import type { Attempt } from '../../money/attempt.ts';
 import type { Charge, Usage } from '../../money/decide.ts';
 import { parseGrantParts, sumParts } from '../../money/grants.ts';
-import { compareWithList, computeDifference } from '../../money/list-price.ts';
-import { TEXT_MINIMUM } from '../../money/price.ts';
-import { itemizeTokens } from '../../money/token-receipt.ts';
-import { MOVED_NAME } from '../../money/token-usage.ts';
 import { keyName } from '../charge-query.ts';
-import { definitionList, foldAway, table } from '../components.ts';
+import { factLines, foldAway, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { findKeyOwner, readKeyOwners } from '../key-owners.ts';
 import { defineWords } from '../language.ts';
@@ -17,17 +13,16 @@ import { page } from '../page.ts';
 import { listVisibleKeys } from '../visible-keys.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { attemptWords, describeSpeed } from './attempt-table.ts';
+import { parseUsage, priceCalculation } from './call-price.ts';
 import { describeCause, endingWords, smartWords } from './call-words.ts';
 import { findRequestedCharge } from './calls.ts';
-import { chargeWords, describeMs, describeState, isRunning } from './charge-table.ts';
+import { chargeWords, describeMs, describeState, isRunning, netCharged } from './charge-table.ts';
 import { entriesTitle, entryTable } from './entry-table.ts';
 
 const WORDS = defineWords({
   en: {
     title: 'Call',
     time: 'Started',
-    ended: 'Ended',
-    running: 'still running',
     key: 'Key',
     member: 'Member',
     kind: 'Type',
@@ -35,50 +30,22 @@ const WORDS = defineWords({
     first: 'Time to first fragment',
     speed: 'Speed',
     attempts: 'Attempts',
-    columns: ['No.', 'Provider', 'Ending', 'First fragment', 'Total time'],
+    columns: ['No.', 'Provider', 'Ending', 'Over time', 'First fragment', 'Total time'],
     provider: (number: string) => `provider ${number}`,
-    model: 'Model',
     billed: 'Billed as',
     requested: 'Requested model',
     answered: 'Answered by',
-    why: 'Result',
     smart: 'How smart chose',
-    resolution: 'Resolution',
     refunded: 'Refunded',
     state: 'Status',
     held: 'Held',
     returned: (held: string, returned: string) => `${held}, of which ${returned} was returned`,
-    charged: 'Charged',
     granted: 'Including from bonuses',
-    sum: 'Price calculation',
-    tokens: {
-      input: 'Input tokens',
-      audio: 'Audio tokens',
-      cacheRead: 'Read from the cache',
-      cacheWrite: 'Written to the cache for 5 minutes',
-      cacheWrite1h: 'Written to the cache for 1 hour',
-      output: 'Output tokens',
-    },
-    reasoning: (count: string) => `of which reasoning: ${count}`,
-    band: (count: string) => `Prices for prompts longer than ${count} tokens`,
-    saved: (amount: string) => `Caching saved ${amount} compared with the input price`,
-    dearer: (amount: string) => `Caching cost ${amount} more than the input price`,
-    moved: (count: string) =>
-      `${count} tokens count as read from the cache although they were written anew: the service had moved the conversation`,
-    perMillion: 'per 1M tokens',
-    images: 'Images',
-    seconds: 'Seconds',
-    calls: 'Calls',
-    together: 'Total',
-    listPrice: (list: string, yours: string, change: string) => `List price: ${list}, yours: ${yours}${change}`,
-    minimum: (least: string) => `A total below ${least} is charged as ${least}. The total is rounded once, half up.`,
     back: 'All calls',
   },
   ru: {
     title: 'Запрос',
     time: 'Начат',
-    ended: 'Завершён',
-    running: 'ещё выполняется',
     key: 'Ключ',
     member: 'Участник',
     kind: 'Тип',
@@ -86,44 +53,17 @@ const WORDS = defineWords({
     first: 'Первый фрагмент через',
     speed: 'Скорость',
     attempts: 'Обращения к провайдерам',
-    columns: ['№', 'Провайдер', 'Результат', 'Первый фрагмент', 'Общее время'],
+    columns: ['№', 'Провайдер', 'Результат', 'Ход', 'Первый фрагмент', 'Общее время'],
     provider: (number: string) => `провайдер ${number}`,
-    model: 'Модель',
     billed: 'Тарифицирована как',
     requested: 'Запрошена модель',
     answered: 'Ответила модель',
-    why: 'Результат',
     smart: 'Выбор smart',
-    resolution: 'Разрешение',
     refunded: 'Возвращено',
     state: 'Статус',
     held: 'Зарезервировано',
     returned: (held: string, returned: string) => `${held}, из них вернулось ${returned}`,
-    charged: 'Списано',
     granted: 'В том числе бонусами',
-    sum: 'Расчёт цены',
-    tokens: {
-      input: 'Входные токены',
-      audio: 'Токены аудио',
-      cacheRead: 'Прочитано из кэша',
-      cacheWrite: 'Записано в кэш на 5 минут',
-      cacheWrite1h: 'Записано в кэш на 1 час',
-      output: 'Выходные токены',
-    },
-    reasoning: (count: string) => `из них рассуждения: ${count}`,
-    band: (count: string) => `Цены для запросов длиннее ${count} токенов`,
-    saved: (amount: string) => `Кэш сэкономил ${amount} по сравнению с ценой входных токенов`,
-    dearer: (amount: string) => `С кэшем вышло на ${amount} дороже, чем по цене входных токенов`,
-    moved: (count: string) =>
-      `Токены, записанные в кэш заново, но посчитанные как прочитанные: ${count}. Разговор перенёс сам сервис`,
-    perMillion: 'за 1\u00a0млн токенов',
-    images: 'Картинки',
-    seconds: 'Секунды',
-    calls: 'Запросы',
-    together: 'Итого',
-    listPrice: (list: string, yours: string, change: string) => `Обычная цена: ${list}, ваша: ${yours}${change}`,
-    minimum: (least: string) =>
-      `Сумма меньше ${least} списывается как ${least}. Итог округляется один раз, по правилам арифметики.`,
     back: 'Все запросы',
   },
 });
@@ -145,25 +85,26 @@ export const call = page({
     const key = keys.find(({ id }) => id === charge.key);
     const member = findKeyOwner(await readKeyOwners(visit, keys), charge.key);
     const usage = parseUsage(charge);
+    const result =
+      charge.kind === 'service' ? describeState(visit, charge) : (cause ?? endingWords(visit.language, charge, usage));
     const body = html`<p><code data-copy>${charge.id}</code></p>
-<section id="call"${isRunning(charge) && html` data-again`}>${definitionList([
-      [words.charged, html`<strong class="big">${format.rubExact(charge.charged)}</strong>`],
-      [words.time, format.time(charge.createdAt)],
-      [words.ended, charge.endedAt === null ? words.running : format.time(charge.endedAt)],
-      ...timeRows(visit, charge, attempts),
-      [words.key, key ? keyName(key) : charge.key],
-      ...(member === undefined ? [] : [[words.member, member] as const]),
-      [words.kind, kinds[charge.kind]],
-      ...modelRows(visit, charge, usage),
-      [words.state, describeState(visit, charge)],
-      ...(charge.kind === 'service' ? [] : [[words.why, cause ?? endingWords(visit.language, charge, usage)] as const]),
-      [words.held, describeHold(visit, charge)],
-      ...(charge.grants === undefined
-        ? []
-        : [[words.granted, format.rubExact(sumParts(parseGrantParts(charge.grants)))] as const]),
-      ...(charge.state === 'refunded' ? [[words.refunded, format.rubExact(charge.charged)] as const] : []),
-    ])}
-${attemptTable(visit, attempts)}
+<section id="call"${isRunning(charge) && html` data-again`}>
+<p class="outcome"><span><strong>${charge.model}</strong> · ${result}</span> <strong class="big">${format.rubExact(netCharged(charge))}</strong></p>
+${factLines([
+  [words.time, format.time(charge.createdAt)],
+  ...timeRows(visit, charge, attempts),
+  [words.key, key ? keyName(key) : charge.key],
+  ...(member === undefined ? [] : [[words.member, member] as const]),
+  [words.kind, kinds[charge.kind]],
+  [words.state, describeState(visit, charge)],
+  ...modelRows(visit, charge, usage),
+  [words.held, describeHold(visit, charge)],
+  ...(charge.grants === undefined
+    ? []
+    : [[words.granted, format.rubExact(sumParts(parseGrantParts(charge.grants)))] as const]),
+  ...(charge.state === 'refunded' ? [[words.refunded, format.rubExact(charge.charged)] as const] : []),
+])}
+${attemptTable(visit, charge, attempts)}
 ${priceCalculation(visit, charge)}
 ${foldAway(`${entriesTitle(visit)} (${format.number(entries.length)})`, entryTable(visit, entries))}
 ${foldedJson(ownerCallJson(charge, entries))}</section>
@@ -176,9 +117,6 @@ ${foldedJson(ownerCallJson(charge, entries))}</section>
 export function foldedJson(record: object): Html {
   return foldAway('JSON', html`<pre tabindex="0"><code data-copy>${JSON.stringify(record, null, 2)}</code></pre>`);
 }
-
-/** What a text depends on, of a page of an owner or an operator. */
-type Shown = Pick<OwnerVisit, 'language' | 'format'>;
 
 /** Why the call failed, if it did. */
 function findCause({ language }: OwnerVisit, { state }: Charge, attempts: readonly Attempt[]): string | undefined {
@@ -212,105 +150,48 @@ function describeHold({ language, format }: OwnerVisit, { reserved, charged, end
 }
 
 /** Of a call that more than one upstream was asked for. Its owner learns how many there are, and no names. */
-function attemptTable(visit: OwnerVisit, attempts: readonly Attempt[]): Html | undefined {
+function attemptTable(visit: OwnerVisit, { createdAt }: Charge, attempts: readonly Attempt[]): Html | undefined {
   if (attempts.length < 2) return undefined;
   const words = WORDS[visit.language];
   const { format } = visit;
   const { endings } = attemptWords(visit);
   const upstreams = [...new Set(attempts.map(({ upstream }) => upstream))];
-  const rows = attempts.map(({ number, upstream, ending, firstMs, totalMs }) => [
+  const start = Math.min(createdAt, ...attempts.map(({ at }) => at));
+  const end = Math.max(...attempts.map(({ at, totalMs }) => at + totalMs));
+  const rows = attempts.map(({ number, upstream, ending, at, firstMs, totalMs }) => [
     format.number(number),
     words.provider(format.number(upstreams.indexOf(upstream) + 1)),
     endings[ending],
+    timeBar({ from: at - start, firstMs, totalMs }, end - start),
     firstMs === null ? '' : describeMs(visit, firstMs, 2),
     describeMs(visit, totalMs, 2),
   ]);
-  const columns = words.columns.map((title, at) => ({ title, number: at === 0 || at > 2 }));
+  const columns = words.columns.map((title, at) => ({ title, number: at === 0 || at > 3 }));
   return html`<h2>${words.attempts}</h2>
 ${table(words.attempts, columns, rows)}`;
 }
 
-function parseUsage({ usage }: Charge): Usage {
-  return usage === null ? {} : JSON.parse(usage);
+/** A part of the whole time of a call, in ms: faint until the first fragment. What it shows stands in numbers beside it. */
+function timeBar(
+  { from, firstMs, totalMs }: { readonly from: number; readonly firstMs: number | null; readonly totalMs: number },
+  wholeMs: number,
+): Html {
+  const share = (ms: number) => (100 * ms) / Math.max(1, wholeMs);
+  const [x, waits, width] = [share(from), share(firstMs ?? totalMs), share(totalMs)].map((each) => each.toFixed(2));
+  return html`<svg class="span" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true"><rect class="whole" x="${x}" width="${width}" height="10"/><rect class="waits" x="${x}" width="${waits}" height="10"/></svg>`;
 }
 
-/** The requested, answering and billed model, one line if they are the same, and why smart chose it. */
+/** The requested, answering and billed model if they differ, and why smart chose it. */
 function modelRows({ language }: OwnerVisit, charge: Charge, usage: Usage): readonly (readonly [string, string])[] {
   const words = WORDS[language];
   const { model_asked: requested = charge.model, model_answered: answered = charge.model } = usage;
   const { smart_tier: tier, smart_signals: signals = '' } = usage;
   const smart = tier === undefined ? [] : [[words.smart, smartWords(language, String(tier), String(signals))] as const];
-  if (requested === charge.model && answered === charge.model) return [[words.model, charge.model], ...smart];
+  if (requested === charge.model && answered === charge.model) return smart;
   return [
     [words.requested, String(requested)],
     [words.answered, String(answered)],
     [words.billed, charge.model],
     ...smart,
-  ];
-}
-
-/** Usage times price, and the total. */
-export function priceCalculation(visit: Shown, charge: Charge): Html | undefined {
-  if (charge.usage === null) return undefined;
-  const words = WORDS[visit.language];
-  const { format } = visit;
-  const usage = parseUsage(charge);
-  const isByToken = charge.kind === 'text' || charge.kind === 'embedding';
-  const lines = isByToken ? tokenLines(visit, charge) : mediaLines(visit, charge, usage);
-  const isTotal = itemizeTokens(charge)?.total === charge.charged;
-  return html`<h2>${words.sum}</h2>
-<ul>${lines.map((line) => html`<li>${line}</li>`)}${!isTotal && html`<li><strong>${words.charged}: ${format.rubExact(charge.charged)}</strong></li>`}</ul>
-${listPriceLine(visit, charge)}
-${isByToken && html`<p class="hint">${words.minimum(format.rub(TEXT_MINIMUM))}</p>`}`;
-}
-
-/** What the account's own prices changed; undefined if it has none, or if nothing was charged. */
-function listPriceLine({ language, format }: Shown, charge: Charge): Html | undefined {
-  const list = compareWithList(charge)?.amount;
-  if (list === undefined) return undefined;
-  const percent = computeDifference(list, charge.charged);
-  const change = percent === undefined || percent === 0 ? '' : `, ${format.percentChange(percent)}`;
-  return html`<p>${WORDS[language].listPrice(format.rubExact(list), format.rubExact(charge.charged), change)}</p>`;
-}
-
-/** A line for each kind of token, then the total, and what the cache has changed about it. */
-function tokenLines({ language, format }: Shown, charge: Charge): readonly string[] {
-  const words = WORDS[language];
-  const receipt = itemizeTokens(charge);
-  if (!receipt) return [];
-  const { lines, reasoning, above, total, saved } = receipt;
-  const { [MOVED_NAME]: moved } = parseUsage(charge);
-  const thoughts = reasoning > 0 ? ` (${words.reasoning(format.number(reasoning))})` : '';
-  const isPaid = charge.charged > 0n;
-  return [
-    ...(above === undefined ? [] : [words.band(format.number(above))]),
-    ...lines.map(({ kind, count, rate, cost }) => {
-      const name = `${words.tokens[kind]}${kind === 'output' ? thoughts : ''}`;
-      const factors = `${format.number(count)} × ${format.rubExact(rate)} ${words.perMillion}`;
-      return `${name}: ${factors} = ${format.rubExact(cost)}`;
-    }),
-    ...(typeof moved === 'number' ? [words.moved(format.number(moved))] : []),
-    `${words.together}: ${format.rubExact(total)}`,
-    ...(isPaid && saved > 0n ? [words.saved(format.rubExact(saved))] : []),
-    ...(isPaid && saved < 0n ? [words.dearer(format.rubExact(-saved))] : []),
-  ];
-}
-
-/** Images, seconds or whole calls; for videos also the resolution, which may have its own price. */
-function mediaLines({ language, format }: Shown, charge: Charge, usage: Usage): readonly string[] {
-  const words = WORDS[language];
-  const { images, seconds, resolution } = usage;
-  const prices: { request?: string; second?: string | Readonly<Record<string, string>> } = JSON.parse(charge.prices);
-  const { request, second } = prices;
-  const perSecond = typeof second === 'object' ? second[String(resolution)] : second;
-  const line = (name: string, count: unknown, price = '0') => {
-    const cost = format.rubExact(BigInt(Number(count)) * BigInt(price));
-    return `${name}: ${format.number(Number(count))} × ${format.rubExact(BigInt(price))} = ${cost}`;
-  };
-  const length = seconds === undefined ? [] : [`${words.seconds}: ${seconds}`];
-  return [
-    ...(resolution === undefined ? [] : [`${words.resolution}: ${resolution}`]),
-    ...(perSecond === undefined ? length : [line(words.seconds, seconds, perSecond)]),
-    ...(request === undefined ? [] : [line(images === undefined ? words.calls : words.images, images ?? 1, request)]),
   ];
 }
