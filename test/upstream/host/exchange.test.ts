@@ -1,3 +1,4 @@
+// One request and its reply over real connections: when it begins, waits, pauses and is given up.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { ByteSource } from '../../../lib/stream/bytes.ts';
@@ -45,6 +46,13 @@ describe('exchange', () => {
     const asking = upstream.ask(controller.signal);
     controller.abort(gone);
     expect(await asking.catch((error: unknown) => error)).to.equal(gone);
+    await sleep(100);
+    expect(upstream.asked).to.have.length(0);
+  });
+
+  it('begins no request whose signal has aborted before', async () => {
+    upstream.answer = (response) => response.end();
+    expect(await upstream.ask(AbortSignal.abort(gone)).catch((error: unknown) => error)).to.equal(gone);
     await sleep(100);
     expect(upstream.asked).to.have.length(0);
   });

@@ -177,6 +177,10 @@ describe('response events', () => {
     const deltas = events.filter(({ type }) => type === 'response.custom_tool_call_input.delta');
     expect(deltas.map((event) => event.delta).join('')).to.equal('*** Begin\n"é" \\ 😀\u2028');
     expect(deltas.length).to.be.above(15);
+    expect(
+      deltas.filter((event) => event.delta === ''),
+      'of what is around the input',
+    ).to.deep.equal([]);
     expect(deltas[0]).to.include({ item_id: 'ctc_req_1_0', output_index: 0 });
     expect(events.at(-3)).to.include({
       type: 'response.custom_tool_call_input.done',
