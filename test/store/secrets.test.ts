@@ -42,6 +42,7 @@ describe('a vault', () => {
     expect(vault.open(sealed, 'users/usr_1/totp')).to.equal(SECRET);
     expect(vault.open(sealed, 'users/usr_2/totp')).to.equal(undefined);
     expect(vault.open(sealed, 'alerts/usr_1/webhook')).to.equal(undefined);
+    expect(vault.open(vault.seal('', 'a'), 'a'), 'an empty one').to.equal('');
   });
 
   it('shows version and key, nothing of the secret, and never the same text twice', () => {

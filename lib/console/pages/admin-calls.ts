@@ -4,6 +4,7 @@ import { fault } from '../../base/faults.ts';
 import { ATTEMPT_ENDINGS, type Attempt } from '../../money/attempt.ts';
 import { findMoment } from '../../money/period.ts';
 import type { AttemptSearch } from '../../store/ports/attempts.ts';
+import { accountFilterLabel, ambiguousAccountNote, findNamedAccount, type NamedAccount } from '../account-filter.ts';
 import { checkbox, field, filterBox, select, shortTime, table, usual } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
@@ -19,7 +20,6 @@ const WORDS = defineWords({
     about: 'Attempts at upstreams, newest first. A call that was tried again has several.',
     from: 'From',
     to: 'Until',
-    account: 'Account ID',
     model: 'Model',
     upstream: 'Upstream',
     ending: 'Ending',
@@ -39,7 +39,6 @@ const WORDS = defineWords({
     about: 'Обращения к провайдерам, сначала новые. У запроса с повторами их несколько.',
     from: 'С',
     to: 'До',
-    account: 'ID аккаунта',
     model: 'Модель',
     upstream: 'Провайдер',
     ending: 'Результат',
@@ -75,11 +74,14 @@ export const adminCalls = page({
   async get(visit) {
     const { services, language } = visit;
     const words = WORDS[language];
-    const search = readSearch(visit);
+    const typed = readText(visit, 'account') ?? '';
+    const account = await findNamedAccount(services.store, typed);
+    const search = readSearch(visit, account);
     const found = await services.store.attempts.search(search);
     const last = found.length === PER_PAGE ? found.at(-1) : undefined;
     const body = html`<p>${words.about}</p>
 ${filterForm(visit, search)}
+${ambiguousAccountNote(language, typed, account)}
 ${aliasNote(visit, search.model)}
 ${found.length === 0 ? html`<p>${words.none}</p>` : await attemptList(visit, found)}
 ${last && html`<p><a href="${linkToOlder(visit, last)}" rel="next">${words.older}</a></p>`}`;
@@ -88,12 +90,13 @@ ${last && html`<p><a href="${linkToOlder(visit, last)}" rel="next">${words.older
 });
 
 /** The last 24 hours if no time is given. */
-function readSearch({ query, services, signedIn }: UserVisit): AttemptSearch {
+function readSearch(visit: UserVisit, account: NamedAccount | undefined): AttemptSearch {
+  const { query, services, signedIn } = visit;
   const { timeZone } = signedIn.user;
-  const text = (name: string) => query.get(name)?.trim().slice(0, TEXT_MAX) || undefined;
+  const text = (name: string) => readText(visit, name);
   const ending = ATTEMPT_ENDINGS.find((name) => name === query.get('ending'));
   const values = {
-    wallet: text('account'),
+    wallet: account?.id,
     model: text('model'),
     upstream: text('upstream'),
     reason: text('reason'),
@@ -109,6 +112,10 @@ function readSearch({ query, services, signedIn }: UserVisit): AttemptSearch {
     ...(query.get('faults') === 'yes' && { isFault: true }),
     ...(before && { before }),
   };
+}
+
+function readText({ query }: UserVisit, name: string): string | undefined {
+  return query.get(name)?.trim().slice(0, TEXT_MAX) || undefined;
 }
 
 /** Reads `2026-11-26T09:00`, as browsers send it. */
@@ -142,7 +149,7 @@ function filterForm(visit: UserVisit, search: AttemptSearch): Html {
   const box = html`<form method="get" action="/admin/calls" class="filter" aria-label="${words.filter}">
 ${time('from', words.from)}
 ${time('to', words.to)}
-${field({ name: 'account', label: words.account, value: search.wallet, optional: true })}
+${field({ name: 'account', label: accountFilterLabel(visit.language), value: readText(visit, 'account'), optional: true })}
 ${modelFilterField(visit, words.model, search.model)}
 ${select({ name: 'upstream', label: words.upstream, all: words.all, chosen: search.upstream }, upstreams)}
 ${select(

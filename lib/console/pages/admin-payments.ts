@@ -4,6 +4,7 @@ import { formatMoment } from '../../money/period.ts';
 import type { PaymentList } from '../../store/ports/payments.ts';
 import type { Store } from '../../store/store.ts';
 import { walkFrom } from '../../store/walks.ts';
+import { accountFilterLabel, ambiguousAccountNote, findNamedAccount, type NamedAccount } from '../account-filter.ts';
 import { field, orUsual, select, shortTime, table } from '../components.ts';
 import { type Cell, createCsv } from '../csv.ts';
 import { type Html, html } from '../html.ts';
@@ -21,7 +22,6 @@ const WORDS = defineWords({
     open: 'unfinished',
     refunding: 'refund not made yet',
     account: 'Account',
-    accountId: 'Account ID',
     show: 'Apply',
     filter: 'Filter',
     time: 'Created',
@@ -55,7 +55,6 @@ const WORDS = defineWords({
     open: 'не завершены',
     refunding: 'возврат не завершён',
     account: 'Аккаунт',
-    accountId: 'ID аккаунта',
     show: 'Показать',
     filter: 'Фильтр',
     time: 'Создан',
@@ -88,7 +87,7 @@ const PER_PAGE = 50;
 /** Of a file. */
 const PER_READ = 500;
 const COUNTED_MAX = 100;
-const ID_LENGTH_MAX = 64;
+const ACCOUNT_LENGTH_MAX = 100;
 export const OPEN_GROUPS = {
   review: { phases: ['review'] },
   disputed: { phases: ['disputed'] },
@@ -113,14 +112,16 @@ export const adminPayments = page({
     const { services, language, query } = visit;
     const words = WORDS[language];
     const filter = readFilter(visit);
+    const account = await findNamedAccount(services.store, filter.account);
     const before = readPaymentCursor(query.get('before'));
-    const found = await services.store.payments.list({ ...selectPayments(filter), limit: PER_PAGE, before });
+    const found = await services.store.payments.list({ ...selectPayments(filter, account), limit: PER_PAGE, before });
     const last = found.length === PER_PAGE ? found.at(-1) : undefined;
     const link = (path: string, more = {}) => `${path}?${new URLSearchParams({ ...filter, ...more })}`;
     const older = last && link('/admin/payments', { before: paymentCursor(last) });
     const body = html`<p class="hint">${words.hint} <a href="/admin/payments/all">${words.transfers}</a>.</p>
 ${await openPaymentLinks(visit)}
 ${filterForm(visit, filter)}
+${ambiguousAccountNote(language, filter.account, account)}
 ${found.length === 0 ? html`<p>${words.none}</p>` : await paymentTable(visit, found)}
 <p>${older !== undefined && html`<a href="${older}" rel="next">${words.older}</a> · `}<a href="${link('/admin/payments.csv')}" download>${words.csv}</a></p>`;
     return { title: words.title, body };
@@ -141,27 +142,32 @@ export const adminPaymentsCsv = page({
 
 interface Filter {
   readonly phase: string;
-  /** '' for all. */
+  /** As it was typed, '' for all. */
   readonly account: string;
 }
 
 function readFilter({ query }: UserVisit): Filter {
   return {
     phase: query.get('phase') ?? '',
-    account: (query.get('account') ?? '').trim().slice(0, ID_LENGTH_MAX),
+    account: (query.get('account') ?? '').trim().slice(0, ACCOUNT_LENGTH_MAX),
   };
 }
 
-function selectPayments({ phase: chosen, account }: Filter): Pick<PaymentList, 'phases' | 'isOpen' | 'wallet'> {
-  const wallet = account === '' ? undefined : account;
+function selectPayments(
+  { phase: chosen }: Filter,
+  account: NamedAccount | undefined,
+): Pick<PaymentList, 'phases' | 'isOpen' | 'wallet'> {
+  const wallet = account?.id;
   if (Object.hasOwn(OPEN_GROUPS, chosen)) return { ...OPEN_GROUPS[chosen as keyof typeof OPEN_GROUPS], wallet };
   const phase = PAYMENT_PHASES.find((name) => name === chosen);
   return { phases: phase && [phase], wallet };
 }
 
 async function* listCsvRows(visit: UserVisit): AsyncGenerator<readonly Cell[]> {
-  const { payments, accounts } = visit.services.store;
-  const selected = selectPayments(readFilter(visit));
+  const { store } = visit.services;
+  const { payments, accounts } = store;
+  const filter = readFilter(visit);
+  const selected = selectPayments(filter, await findNamedAccount(store, filter.account));
   const read = (before?: Payment) => payments.list({ ...selected, limit: PER_READ, before });
   for await (const found of walkFrom(PER_READ, read)) {
     const names = await readAccountNames(accounts, found);
@@ -222,7 +228,7 @@ function filterForm({ language }: UserVisit, { phase, account }: { phase: string
   ];
   return html`<form method="get" action="/admin/payments" class="filter" aria-label="${words.filter}">
 ${select({ name: 'phase', label: words.phase, all: words.all, chosen: phase }, options)}
-${field({ name: 'account', label: words.accountId, value: account, optional: true })}
+${field({ name: 'account', label: accountFilterLabel(language), value: account, optional: true })}
 <p><button>${words.show}</button></p>
 </form>`;
 }
