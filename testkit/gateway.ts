@@ -12,6 +12,7 @@ import { parseRub } from '../lib/money/money.ts';
 import { openOwnStore } from '../lib/store/open.ts';
 import type { Store } from '../lib/store/store.ts';
 import { until } from './client.ts';
+import { openTestDatabase } from './test-store.ts';
 
 export interface TestGateway {
   readonly url: string;
@@ -45,7 +46,7 @@ export interface TestGatewayOptions {
   readonly member?: Membership;
   /** A folder to continue with instead of a new one. */
   readonly folder?: string;
-  /** Instead of a file in the folder. */
+  /** Instead of one that belongs to the folder. */
   readonly database?: string;
 }
 
@@ -56,7 +57,8 @@ export async function startGateway(options: TestGatewayOptions): Promise<TestGat
   mkdirSync(catalogDir, { recursive: true });
   const writeCatalog = (value: object) => writeFileSync(join(catalogDir, 'models.json'), JSON.stringify(value));
   writeCatalog(catalog);
-  const databaseUrl = database ?? `sqlite:${join(home, 'tollgate.db')}`;
+  const own = database === undefined ? await openTestDatabase(home) : undefined;
+  const databaseUrl = own?.url ?? String(database);
   const config = readConfig({
     PORT: '0',
     DATABASE_URL: databaseUrl,
@@ -109,7 +111,9 @@ export async function startGateway(options: TestGatewayOptions): Promise<TestGat
     async stop() {
       await store.close();
       await gateway.stop();
-      if (folder === undefined) rmSync(home, { recursive: true, force: true });
+      if (folder !== undefined) return;
+      await own?.remove();
+      rmSync(home, { recursive: true, force: true });
     },
   };
 }

@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { ask, DIALECTS, MESSAGES, open, readHead, until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { itLong } from '../../testkit/long.ts';
+import { itOnSqlite } from '../../testkit/test-store.ts';
 import {
   chatChunk,
   chatStall,
@@ -51,6 +52,7 @@ describe('a client that leaves', () => {
       const body = (text: string) => ask(text, { stream });
       // What is not streamed is the same text in every dialect.
       const itHere = stream || path === MESSAGES ? it : itLong;
+      const itLocked = stream || path === MESSAGES ? itOnSqlite : itLong;
 
       /** Leaves once the upstream has done its part; returns how long its socket stayed open after that. */
       async function leaveAt(account: TestAccount, ready: (call: UpstreamCall) => Promise<void>): Promise<number> {
@@ -82,7 +84,7 @@ describe('a client that leaves', () => {
         expect(await gateway.wallet(account)).to.include({ avail: 1_000_000_000n, charged: 0n, held: 0n });
       });
 
-      itHere(`${name}: during the hold, the hold goes back and no upstream is asked`, async function () {
+      itLocked(`${name}: during the hold, the hold goes back and no upstream is asked`, async function () {
         this.timeout(60_000);
         const account = await gateway.account();
         const before = upstream.calls.length;

@@ -21,6 +21,7 @@ import { download, GENERATIONS, imageAnswer, imageCatalog } from '../../testkit/
 import { describeLong, longer } from '../../testkit/long.ts';
 import type { Books, Service } from '../../testkit/process.ts';
 import { openRig, type Rig } from '../../testkit/rig.ts';
+import { itOnSqlite } from '../../testkit/test-store.ts';
 import { keepThreads } from '../../testkit/threads.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import { chatAnswer, chatHeld, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
@@ -201,7 +202,7 @@ describe('store threads that die', () => {
     expect((await gateway.wallet(account)).charged).to.equal(BigInt(answered) * 2_007_000n);
   });
 
-  it('replace a dead reader by the next call', async () => {
+  itOnSqlite('replace a dead reader by the next call', async () => {
     const account = await gateway.account();
     const askStatus = async () => (await send(`${gateway.url}/api/v1/balance`, { key: account.key })).status;
     expect(await askStatus()).to.equal(200);

@@ -14,6 +14,7 @@ import {
 } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { lockDatabase } from '../../testkit/process.ts';
+import { describeOnSqlite } from '../../testkit/test-store.ts';
 import {
   type Behaviour,
   chatAnswer,
@@ -47,7 +48,7 @@ interface Answer extends Form {
 const NOTHING_HELD = 'Nothing was charged.';
 const MAYBE_HELD = 'Anything reserved for this call will be returned automatically.';
 
-describe('a store that does not answer', () => {
+describeOnSqlite('a store that does not answer', () => {
   let upstream: TestUpstream;
   let gateway: TestGateway;
 

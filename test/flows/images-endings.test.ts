@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { open, send, until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { EDITS, GENERATIONS, imageAnswer, imageCatalog } from '../../testkit/images.ts';
+import { itOnSqlite } from '../../testkit/test-store.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import { answerStatus, type Behaviour, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { PNG } from '../media/sample-images.ts';
@@ -140,26 +141,29 @@ describe('how image calls end', () => {
     expect(charged <= 10n * PRICE).to.equal(true);
   });
 
-  it('a store that does not accept the image is our own failure: refunded, and no other route is asked', async () => {
-    const broken = await startGateway({ catalog: imageCatalog(upstream.url) });
-    try {
-      const { key, id } = await broken.account();
-      const database = new DatabaseSync(broken.databaseUrl.slice('sqlite:'.length), { timeout: 5_000 });
-      database.exec('ALTER TABLE media RENAME TO gone');
-      const reply = await send(broken.url + GENERATIONS, { key, body });
-      database.exec('ALTER TABLE gone RENAME TO media');
-      database.close();
-      expect([reply.status, reply.json.error.message]).to.deep.equal([
-        503,
-        'The service could not store the result. Charge refunded.',
-      ]);
-      expect(upstream.calls).to.have.length(1);
-      expect(await broken.store.ledger.wallet(id)).to.include({ charged: 0n, held: 0n, avail: 1000n * RUB });
-      await broken.checkMoney();
-    } finally {
-      await broken.stop();
-    }
-  });
+  itOnSqlite(
+    'a store that does not accept the image is our own failure: refunded, and no other route is asked',
+    async () => {
+      const broken = await startGateway({ catalog: imageCatalog(upstream.url) });
+      try {
+        const { key, id } = await broken.account();
+        const database = new DatabaseSync(broken.databaseUrl.slice('sqlite:'.length), { timeout: 5_000 });
+        database.exec('ALTER TABLE media RENAME TO gone');
+        const reply = await send(broken.url + GENERATIONS, { key, body });
+        database.exec('ALTER TABLE gone RENAME TO media');
+        database.close();
+        expect([reply.status, reply.json.error.message]).to.deep.equal([
+          503,
+          'The service could not store the result. Charge refunded.',
+        ]);
+        expect(upstream.calls).to.have.length(1);
+        expect(await broken.store.ledger.wallet(id)).to.include({ charged: 0n, held: 0n, avail: 1000n * RUB });
+        await broken.checkMoney();
+      } finally {
+        await broken.stop();
+      }
+    },
+  );
 
   it('a stopping gateway refunds calls that it cannot finish', async () => {
     const stopping = await startGateway({ catalog: imageCatalog(upstream.url), env: { DRAIN_MS: '0' } });

@@ -16,6 +16,7 @@ import {
   status,
 } from '../../testkit/film-upstream.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { itOnSqlite } from '../../testkit/test-store.ts';
 import { PNG } from '../media/sample-images.ts';
 
 const VIDEOS = '/api/v1/videos';
@@ -245,7 +246,7 @@ describe('videos', () => {
     });
   });
 
-  it('that the store cannot read or write get 503, cost nothing, and reach no upstream', async () => {
+  itOnSqlite('that the store cannot read or write get 503, cost nothing, and reach no upstream', async () => {
     const broken = await startGateway({ catalog: filmCatalog(upstream.url), env: ENV });
     const database = new DatabaseSync(broken.databaseUrl.slice('sqlite:'.length), { timeout: 5_000 });
     try {
