@@ -121,9 +121,19 @@ for (const kind of longer([SQLITE], STORES)) {
         const { status, body } = await get(`/media/${id}.mp4`, { headers: { range } });
         expect([status, body.length], range.slice(0, 30)).to.deep.equal([200, film.length]);
       }
-      const begin = process.cpuUsage();
-      const { status } = await get(`/media/${id}.mp4`, { headers: { range: `bytes=${' '.repeat(30_000)}x` } });
-      expect([status, process.cpuUsage(begin).user < 300_000]).to.deep.equal([200, true]);
+    });
+
+    it('are sent whole for a range of spaces, which takes no long time to read', async () => {
+      const { id } = await keep(PNG);
+      // Other work of the process counts, too, so the quickest says how long the reading took.
+      let quickest = Number.POSITIVE_INFINITY;
+      for (let i = 0; i < 4; i++) {
+        const begin = process.cpuUsage();
+        const { status } = await get(`/media/${id}.png`, { headers: { range: `bytes=${' '.repeat(30_000)}x` } });
+        quickest = Math.min(quickest, process.cpuUsage(begin).user);
+        expect(status).to.equal(200);
+      }
+      expect(quickest).to.be.below(300_000);
     });
 
     it('are not sent again to a client that has them', async () => {
