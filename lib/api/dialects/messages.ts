@@ -122,8 +122,8 @@ export function describeContents(
 }
 
 /**
- * Results of parallel calls belong in one message right behind the calls. Many clients put what a result shows between
- * them, as messages of the user.
+ * Results of parallel calls belong in one message right behind the calls, and in their order: some models know only by it
+ * which call a result is of. Many clients put what a result shows between them, as messages of the user.
  */
 export function placeResults(messages: readonly RequestMessage[]): readonly RequestMessage[] {
   const turns = [new Turn()];
@@ -160,8 +160,17 @@ class Turn {
 
   list(): readonly RequestMessage[] {
     const list: RequestMessage[] = this.#answer ? [this.#answer] : [];
-    if (this.#results.length > 0) list.push({ role: 'user', content: [...this.#results, ...this.#said] });
+    if (this.#results.length > 0) list.push({ role: 'user', content: [...this.#orderResults(), ...this.#said] });
     return [...list, ...this.#others];
+  }
+
+  /** Agents send them as the calls have ended. */
+  #orderResults(): readonly RequestContent[] {
+    if (this.#results.length === 1) return this.#results;
+    const places = new Map<string, number>();
+    for (const part of this.#answer?.content ?? []) if (part.type === 'tool-call') places.set(part.id, places.size);
+    const findPlace = (part: RequestContent) => (part.type === 'tool-result' && places.get(part.id)) || 0;
+    return this.#results.toSorted((one, other) => findPlace(one) - findPlace(other));
   }
 }
 

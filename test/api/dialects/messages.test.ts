@@ -270,42 +270,6 @@ describe('system messages behind others', () => {
   });
 });
 
-describe('results of tools', () => {
-  const text = (words: string) => ({ type: 'text', text: words });
-  const use = (id: string) => ({ type: 'tool_use', id, name: 'f', input: {} });
-  const result = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: id });
-  const seen = (...wire: readonly object[]) =>
-    readMessages(wire).messages.map(({ role, content }) => [
-      role,
-      ...content.map((part) => (part.type === 'text' ? part.text : part.type === 'tool-result' ? part.id : part.type)),
-    ]);
-  const calls = { role: 'assistant', content: [use('x'), use('y')] };
-  const user = (...content: readonly object[]) => ({ role: 'user', content });
-
-  it('come in one message behind their calls, and what is said with them after them', () => {
-    const begun = [
-      ['user', 'hi'],
-      ['assistant', 'tool-call', 'tool-call'],
-    ];
-    expect(seen(prompt, calls, user(result('x'), text('a')), user(result('y'), text('b')))).to.deep.equal([
-      ...begun,
-      ['user', 'x', 'y', 'a', 'b'],
-    ]);
-    expect(seen(prompt, calls, user(result('x')), user(text('a')), user(result('y'), text('b')))).to.deep.equal([
-      ...begun,
-      ['user', 'x', 'y'],
-      ['user', 'a'],
-      ['user', 'b'],
-    ]);
-    expect(seen(prompt, calls, user(result('y')), user(text('a')), user(result('x')), user(text('b')))).to.deep.equal([
-      ...begun,
-      ['user', 'y', 'x'],
-      ['user', 'a'],
-      ['user', 'b'],
-    ]);
-  });
-});
-
 describe('the messages of a request', () => {
   it('must be objects', () => {
     for (const item of [null, 5, 'hi', [], [prompt], undefined]) {
