@@ -17,7 +17,7 @@ const PLAIN = 'text';
  */
 export function readThinkingBlock(block: WireBlock, field: string): ReasoningContent | undefined {
   if (block.type === 'thinking') {
-    const thinking = block.thinking ?? '';
+    const thinking = joinThinking(block.thinking ?? '');
     const signature = block.signature ?? '';
     if (typeof thinking !== 'string') throw invalidField(`${field}.thinking`, 'must be a string');
     if (typeof signature !== 'string') throw invalidField(`${field}.signature`, 'must be a string');
@@ -31,6 +31,12 @@ export function readThinkingBlock(block: WireBlock, field: string): ReasoningCon
   const { data } = block;
   if (typeof data !== 'string') throw invalidField(`${field}.data`, 'must be a string');
   return { type: 'reasoning', text: '', redacted: true, state: readState(data, MESSAGES_FORMAT) };
+}
+
+/** Clients of some vendors have it in parts: `[{ type: "text", text }]`. Anything else stays as it is. */
+function joinThinking(thinking: unknown): unknown {
+  const texts = Array.isArray(thinking) ? thinking.map((part) => isRecord(part) && part.text) : [thinking];
+  return texts.every((text) => typeof text === 'string') ? texts.join('') : thinking;
 }
 
 /** What a thinking block carries for its upstream, as `readThinkingBlock` reads it. */

@@ -61,6 +61,16 @@ describe('reasoning in a history', () => {
       { type: 'reasoning', text: '' },
     ],
     [
+      'a block whose text is in parts',
+      () => readThinkingBlock({ type: 'thinking', thinking: [{ type: 'text', text: 'H' }, { text: 'm.' }] }, 'm'),
+      { type: 'reasoning', text },
+    ],
+    [
+      'a block of no parts',
+      () => readThinkingBlock({ type: 'thinking', thinking: [] }, 'm'),
+      { type: 'reasoning', text: '' },
+    ],
+    [
       'a redacted block',
       () => readThinkingBlock({ type: 'redacted_thinking', data: 's' }, 'm'),
       { type: 'reasoning', text: '', redacted: true, state },
