@@ -121,7 +121,7 @@ export class ChatReply implements AnswerReader {
 
   #isOther(id: unknown, { delta, message, text }: Choice): boolean {
     const isOther = this.#id.isOther(id, this.#hasReason);
-    return isOther && Boolean(delta?.content || delta?.tool_calls || message || text);
+    return isOther && Boolean(delta?.content || (delta && hasCalls(delta)) || message || text);
   }
 
   /** No reason to end is given. */
@@ -200,7 +200,7 @@ export class ChatReply implements AnswerReader {
   #takeRest(fields: JsonObject, out: AnswerWriter): void {
     if (fields.refusal) this.#takeRefusal(readText(fields.refusal), out);
     if (fields.annotations) this.#cite(fields.annotations, out);
-    if (fields.tool_calls || fields.function_call) this.#takeCalls(fields, out);
+    if (hasCalls(fields)) this.#takeCalls(fields, out);
   }
 
   /** Most deltas are text. */
@@ -304,6 +304,11 @@ function firstChoice(choices: unknown): Choice | undefined {
     if (typeof choice === 'object' && choice !== null && Number(choice.index ?? 0) === 0) return choice;
   }
   return undefined;
+}
+
+/** Some servers have an empty list in every chunk. */
+function hasCalls({ tool_calls: calls, function_call: legacy }: JsonObject): boolean {
+  return Array.isArray(calls) ? calls.length > 0 : Boolean(calls || legacy);
 }
 
 function saysNothing({ delta, message, text }: Choice): boolean {

@@ -124,7 +124,24 @@ function writeChatReasoningDetails({ content }: TextMessage): object {
     if (redacted) return { type: 'reasoning.encrypted', data: state.value };
     return { type: 'reasoning.text', text, signature: state.value };
   });
-  return details.length > 0 ? { reasoning_details: details } : {};
+  return details.length > 0 ? { reasoning_details: joinLateSignatures(details) } : {};
+}
+
+/** A signature may come behind the answer, as a detail without a text: alone it would be the signature of nothing. */
+function joinLateSignatures(details: readonly unknown[]): readonly unknown[] {
+  const joined: unknown[] = [];
+  for (const detail of details) {
+    const at = isFields(detail) && detail.signature && !detail.text ? findUnsigned(joined, detail) : -1;
+    if (at < 0) joined.push(detail);
+    else joined[at] = { ...(joined[at] as JsonObject), signature: (detail as JsonObject).signature };
+  }
+  return joined;
+}
+
+function findUnsigned(details: readonly unknown[], { type, index }: JsonObject): number {
+  return details.findLastIndex(
+    (other) => isFields(other) && other.type === type && other.index === index && other.text && !other.signature,
+  );
 }
 
 /** Reasoning of another format goes nowhere. */

@@ -88,6 +88,17 @@ describe('reasoning in the chat format', () => {
     }
   });
 
+  it('keeps all details where every chunk has an empty list of calls', () => {
+    const piece = (text: string) => ({
+      reasoning_details: [{ type: 'reasoning.text', text, index: 0 }],
+      tool_calls: [],
+    });
+    const lines = [line(piece('I ')), line(piece('see')), line({ content: 'Hi', tool_calls: [] }), line({}, 'stop')];
+    const parts = open().push(lines);
+    const found = parts.flatMap((part) => (part.type === 'block-state' ? [JSON.parse(part.state.value)] : []));
+    expect(found).to.deep.equal([[{ type: 'reasoning.text', text: 'I see', index: 0 }]]);
+  });
+
   it('keeps the details of a whole answer without a reason before its end', () => {
     const message = { content: 'Hi', reasoning_details: [{ type: 'reasoning.text', text: 'Hm', signature: 'sig' }] };
     const lines = [

@@ -11,6 +11,17 @@ describe('answers in the chat format that are said twice', () => {
     expect(joined(open().push([chunk('', 'Hel'), chunk(null, 'lo'), chunk([{ text: '!' }], '!')]))).to.equal('Hello!');
   });
 
+  it('have their counts where the last chunk has another id, and lists without a call or a text', () => {
+    const chunk = (id: string, fields: object) => `data: ${JSON.stringify({ id, ...fields })}`;
+    const last = { choices: [{ index: 0, delta: { content: '', tool_calls: [] } }], usage: { completion_tokens: 7 } };
+    const parts = open().push([
+      chunk('a', { choices: [{ index: 0, delta: { content: 'Hi' } }] }),
+      chunk('a', { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }),
+      chunk('b', last),
+    ]);
+    expect(parts.filter(({ type }) => type === 'usage')).to.deep.equal([{ type: 'usage', output: 7 }]);
+  });
+
   it('do not end with a chunk that repeats the message so far, though it is called a whole answer', () => {
     const chunk = (content: string, soFar: string, reason?: string) => {
       const [delta, message] = [{ content }, { role: 'assistant', content: soFar }];

@@ -188,4 +188,30 @@ describe('requests in the chat format', () => {
       { role: 'assistant', content: 'Hi' },
     ]);
   });
+
+  it('give back a signature that came behind the answer with its thought', () => {
+    const thought = (detail: object): Content => {
+      return { type: 'reasoning', text: '', state: { format: 'chat', value: JSON.stringify([detail]) } };
+    };
+    const first = { type: 'reasoning.text', text: 'Hm.', index: 0 };
+    const other = { type: 'reasoning.text', text: 'So.', index: 1 };
+    const late = { type: 'reasoning.text', signature: 'sig', index: 0 };
+    const detailsOf = (...details: readonly object[]) => {
+      const content = [text('Hi'), ...details.map(thought)];
+      const [answer] = sent([{ role: 'assistant', content }], { takesDetails: true }) as readonly object[];
+      return (answer as { reasoning_details?: unknown }).reasoning_details;
+    };
+    expect(detailsOf(first, other, late)).to.deep.equal([{ ...first, signature: 'sig' }, other]);
+    expect(detailsOf(first, { ...late, text: '' })).to.deep.equal([{ ...first, signature: 'sig' }]);
+    // Of another thought, or a second one.
+    for (const apart of [
+      [other, late],
+      [first, { ...late, type: 'reasoning.encrypted' }],
+      [late, first],
+    ]) {
+      expect(detailsOf(...apart)).to.deep.equal(apart);
+    }
+    const signed = { ...first, signature: 'own' };
+    expect(detailsOf(signed, late)).to.deep.equal([signed, late]);
+  });
 });
