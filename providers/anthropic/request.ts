@@ -5,7 +5,7 @@ import { writeStrictTools } from './strict.ts';
 export const AUTH_STYLES = ['x-api-key', 'bearer'] as const;
 export const THINKING_STYLES = ['adaptive', 'budget'] as const;
 export const SYSTEM_STYLES = ['in_place', 'prompt'] as const;
-export const UNSIGNED_STYLES = ['omit', 'send'] as const;
+export const UNSIGNED_STYLES = ['omit', 'send', 'blank'] as const;
 export const CACHE_STYLES = ['beside', 'included'] as const;
 export const OFF_STYLES = ['disabled', 'between_tools', 'low'] as const;
 
@@ -25,7 +25,10 @@ interface Wire {
   readonly thinkingOff: (typeof OFF_STYLES)[number];
   /** Where system messages between others go: they stay, or become part of the prompt for endpoints without them. */
   readonly systemMessages: (typeof SYSTEM_STYLES)[number];
-  /** `send` for vendors that do not sign their thoughts, and want those before calls back. */
+  /**
+   * `send` for vendors that do not sign their thoughts, and want those before calls back; `blank` for those that want at
+   * least a blank one before each call.
+   */
   readonly unsignedThinking: (typeof UNSIGNED_STYLES)[number];
   /** `included` for endpoints whose `input_tokens` include cached tokens, which would be billed twice. */
   readonly cachedInput: (typeof CACHE_STYLES)[number];
@@ -53,15 +56,19 @@ export function chooseKeyHeaders({ auth }: Wire, { bearer }: Host): KeyHeaders {
 }
 
 export function buildMessagesBody(call: TextCall, wire: Wire, host: Host): JsonBody {
+  const takesUnsigned = wire.unsignedThinking !== 'omit';
+  const needsThoughts = wire.unsignedThinking === 'blank';
   const { output_config: asked, ...thinking } = host.message.thinking(call, {
     by: wire.thinking,
     off: wire.thinkingOff,
-    takesUnsigned: wire.unsignedThinking === 'send',
+    takesUnsigned,
+    needsThoughts,
   });
   return (base64) => ({
     ...host.message.body(writeStrictTools(call, host), base64, {
       keepsSystemMessages: wire.systemMessages === 'in_place',
-      keepsUnsignedThoughts: wire.unsignedThinking === 'send',
+      keepsUnsignedThoughts: takesUnsigned,
+      needsThoughts,
     }),
     ...pickMessageFields(call, wire),
     ...thinking,

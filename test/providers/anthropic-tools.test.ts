@@ -11,7 +11,7 @@ const HOST = createHost({ upstream: 'acme', allowedOrigins: [], log: { warn() {}
 function asked(
   more: Partial<TextCall>,
   thinking: 'adaptive' | 'budget' = 'budget',
-  unsignedThinking: 'omit' | 'send' = 'omit',
+  unsignedThinking: 'omit' | 'send' | 'blank' = 'omit',
 ): Record<string, unknown> {
   const messages = [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }] as const;
   const call: TextCall = { model: 'm', messages, maxTokens: 9000, options: {}, tools: TOOLS, ...more };
@@ -59,5 +59,29 @@ describe('anthropic: tools and thinking', () => {
     expect(asked({ messages, reasoning }, 'budget', 'send')).to.have.property('thinking');
     const thoughtless = [{ role: 'assistant', content: [call] }, answered] as const;
     expect(asked({ messages: thoughtless, reasoning }, 'budget', 'send')).to.not.have.property('thinking');
+  });
+
+  it('sends a blank thought before a call that has none, where the vendor refuses it otherwise', () => {
+    const call = { type: 'tool-call', id: 'a', name: 'look', json: '{}' } as const;
+    const thought = { type: 'reasoning', text: 'Hm' } as const;
+    const said = { type: 'text', text: 'I look.' } as const;
+    const result = { type: 'tool-result', id: 'a', name: 'look', content: [], isError: false } as const;
+    const turn = (...content: readonly (typeof call | typeof thought | typeof said)[]) =>
+      [{ role: 'assistant', content } as const, { role: 'user', content: [result] } as const] as const;
+    const messages = [...turn(said, call), ...turn(thought, call), { role: 'assistant', content: [said] } as const];
+    const kindsOf = (more: Partial<TextCall>) =>
+      (asked({ messages, ...more }, 'budget', 'blank').messages as { role: string; content: { type: string }[] }[])
+        .filter(({ role, content }) => role === 'assistant' && typeof content !== 'string')
+        .map(({ content }) => content.map(({ type }) => type));
+    const whole = [
+      ['thinking', 'text', 'tool_use'],
+      ['thinking', 'tool_use'],
+    ];
+    expect(kindsOf({})).to.deep.equal(whole);
+    expect(kindsOf({ reasoning })).to.deep.equal(whole);
+    expect(kindsOf({ reasoning: { mode: 'off' } })).to.deep.equal([['text', 'tool_use'], whole[1]]);
+    const [first] = asked({ messages }, 'budget', 'blank').messages as { content: object[] }[];
+    expect(first?.content[0]).to.deep.equal({ type: 'thinking', thinking: ' ', signature: '' });
+    expect(asked({ messages: turn(call), reasoning }, 'budget', 'blank')).to.have.property('thinking');
   });
 });

@@ -56,6 +56,8 @@ export interface MessageQuirks {
   readonly keepsSystemMessages?: boolean;
   /** True if thoughts without a signature go back too, for vendors that sign none and want them before calls. */
   readonly keepsUnsignedThoughts?: boolean;
+  /** True if a call without a thought before it is refused: a blank one goes back, unless thinking is turned off. */
+  readonly needsThoughts?: boolean;
   /** Where the last event may have counts, for upstreams that report none before: see `CountNames`. */
   readonly counts?: CountsPlace & { readonly names: CountNames };
   /** True if `input_tokens` includes what was read from a cache or written to it, against the format. */
@@ -74,6 +76,8 @@ export interface ThinkingQuirks {
   readonly off: 'disabled' | 'between_tools' | 'low';
   /** True if thoughts without a signature go back before calls. */
   readonly takesUnsigned?: boolean;
+  /** True if `needsThoughts` puts a thought before each call. */
+  readonly needsThoughts?: boolean;
   /** The format of the states that the upstream writes; absent: that of messages. */
   readonly stateFormat?: string;
 }

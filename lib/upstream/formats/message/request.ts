@@ -29,6 +29,7 @@ interface Writing {
   /** In order, whether each document of the request may be cited. */
   readonly citable: readonly boolean[];
   readonly keepsUnsignedThoughts: boolean;
+  readonly needsThoughts: boolean;
 }
 
 export function messageBody(given: TextCall, base64: Base64, quirks: MessageQuirks = {}): JsonObject {
@@ -36,7 +37,8 @@ export function messageBody(given: TextCall, base64: Base64, quirks: MessageQuir
   const { model, maxTokens, system, messages, stops, sampling, reasoning } = call;
   const shortenCallId = createCallIds({ charactersMax: ID_CHARACTERS_MAX, spell: spellId });
   const { keepsUnsignedThoughts = false } = quirks;
-  const noted = { markers: chooseMarkers(call), citable: listCitable(messages), keepsUnsignedThoughts };
+  const needsThoughts = quirks.needsThoughts === true && reasoning?.mode !== 'off';
+  const noted = { markers: chooseMarkers(call), citable: listCitable(messages), keepsUnsignedThoughts, needsThoughts };
   const writing: Writing = { base64, shortenCallId, ...noted };
   const sequences = stops?.filter((stop) => stop.trim() !== '') ?? [];
   return {
@@ -86,8 +88,9 @@ function writeSystem(system: NonNullable<TextCall['system']>, { markers }: Writi
  * there are markers, which move on from turn to turn: what they leave behind stays as it was.
  */
 function writeMessage({ role, content: given }: TextMessage, isLast: boolean, writing: Writing): object {
-  const { keepsUnsignedThoughts } = writing;
-  const content = given.filter((part) => part.type !== 'reasoning' || goesBack(part, keepsUnsignedThoughts));
+  const { keepsUnsignedThoughts, needsThoughts } = writing;
+  const kept = given.filter((part) => part.type !== 'reasoning' || goesBack(part, keepsUnsignedThoughts));
+  const content = needsThoughts && lacksThought(kept) ? [BLANK_THOUGHT, ...kept] : kept;
   const [first] = content;
   const isPrefill = isLast && role === 'assistant';
   if (first?.type === 'text' && content.length === 1 && !writing.markers.hasAny && !isCited(first, writing)) {
@@ -95,6 +98,13 @@ function writeMessage({ role, content: given }: TextMessage, isLast: boolean, wr
   }
   const blocks = resultsFirst(content).map((part) => writing.markers.mark(part, writeMessageBlock(part, writing)));
   return { role, content: isPrefill ? blocks.map(trimLast) : blocks };
+}
+
+/** An empty one is refused. */
+const BLANK_THOUGHT: ReasoningContent = { type: 'reasoning', text: ' ' };
+
+function lacksThought(content: readonly Content[]): boolean {
+  return content.some(({ type }) => type === 'tool-call') && !content.some(({ type }) => type === 'reasoning');
 }
 
 function goesBack({ state, text }: ReasoningContent, unsigned: boolean): boolean {

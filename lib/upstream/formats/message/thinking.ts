@@ -11,7 +11,7 @@ export function messageThinking(call: TextCall, quirks: ThinkingQuirks): JsonObj
 }
 
 function writeThinking({ messages, tools }: TextCall, reasoning: Reasoning, quirks: ThinkingQuirks): JsonObject {
-  const { by, off, takesUnsigned, stateFormat = MESSAGES_FORMAT } = quirks;
+  const { by, off, takesUnsigned, needsThoughts = false, stateFormat = MESSAGES_FORMAT } = quirks;
   if (reasoning.mode === 'off') return off === 'low' ? {} : { thinking: { type: off } };
   // Refused where a call is required, or an answer continued.
   if (tools?.choice === 'any' || typeof tools?.choice === 'object' || messages.at(-1)?.role === 'assistant') return {};
@@ -20,7 +20,8 @@ function writeThinking({ messages, tools }: TextCall, reasoning: Reasoning, quir
   // Models that take a budget want the reasoning before each tool call back.
   const isThought = (part: Content) =>
     part.type === 'reasoning' && (takesUnsigned || part.state?.format === stateFormat);
-  const lacksReasoning = messages.some(({ content }) => content.some(isCall) && !content.some(isThought));
+  const lacksReasoning =
+    !needsThoughts && messages.some(({ content }) => content.some(isCall) && !content.some(isThought));
   if (reasoning.mode === 'auto' || reasoning.budgetTokens === undefined || lacksReasoning) return {};
   return { thinking: { type: 'enabled', budget_tokens: reasoning.budgetTokens, display } };
 }
