@@ -10,13 +10,19 @@ const PLAYS: readonly Play<TextRecording>[] = [
   ['sends the tools', sendsTools],
   ['says which call a result belongs to', sendsPairs],
   ['sends a call whose arguments are no JSON', sendsBrokenArguments],
+  ['says that a tool has failed', sendsFailure],
 ];
+/** Unless the upstream has no such option. */
+const CHOOSING: Play<TextRecording> = ['sends which tool has to be called', sendsChoice];
 
 export function toolSendingChecks(subject: Subject): readonly Check[] {
-  return listPlayChecks('asking for text', subject, ordinary(subject, 'text'), PLAYS);
+  const neverChooses = subject.nevers.some((never) => never.kind === 'text' && never.case === 'choice');
+  const plays = neverChooses ? PLAYS : [...PLAYS, CHOOSING];
+  return listPlayChecks('asking for text', subject, ordinary(subject, 'text'), plays);
 }
 
 const NAME = 'measure_depth';
+const OTHER_NAME = 'measure_tide';
 const DESCRIPTION = 'Says how deep the water is.';
 const ARGUMENT = 'harbour_name';
 
@@ -59,6 +65,26 @@ async function sendsBrokenArguments(stage: TestBench, recording: TextRecording):
     sent.includes('3 m'),
     'a history with such a call is not sent: `host.argumentsOf` makes an object of anything',
   );
+}
+
+/** An upstream without a field for it has words in the result. */
+async function sendsFailure(stage: TestBench, recording: TextRecording): Promise<void> {
+  const calls = [createCall('call_1', `{"${ARGUMENT}":"Oslo"}`)];
+  const send = (isError: boolean) => {
+    const result = { ...createResult('call_1', 'no such harbour'), isError } as Content;
+    return collectSent(stage, recording, { tools: TOOLS, messages: continueAfter(recording, calls, [result]) });
+  };
+  assert.notEqual(await send(false), await send(true), 'a result with `isError` is sent like any other');
+}
+
+async function sendsChoice(stage: TestBench, recording: TextRecording): Promise<void> {
+  const list = [...TOOLS.list, { ...TOOLS.list[0], name: OTHER_NAME }];
+  const send = (choice?: Tools['choice']) =>
+    collectSent(stage, recording, { tools: { list, ...(choice && { choice }) } });
+  const free = await send();
+  for (const choice of ['any', { name: OTHER_NAME }] as const) {
+    assert.notEqual(await send(choice), free, `the choice ${JSON.stringify(choice)} changes nothing in what is sent`);
+  }
 }
 
 function continueAfter(

@@ -39,7 +39,7 @@ export default {
         case 'image': return { image: Buffer.from(part.bytes).toString('base64') };
         case 'reasoning': return { thought: part.text, state: part.state?.value };
         case 'tool-call': return { call: part.id, name: part.name, json: part.json };
-        case 'tool-result': return { result: part.id, text: host.textOf(part.content) };
+        case 'tool-result': return { result: part.id, text: host.textOf(part.content), failed: part.isError };
         default: return undefined;
       }
     }
@@ -48,7 +48,8 @@ export default {
       const urlOf = at(call);
       const messages = call.messages.map(({ role, content }) => ({ role, text: host.textOf(content), more: content.map(write) }));
       const system = call.system && host.textOf(call.system);
-      const body = { model: call.model, system, messages, max_tokens: call.maxTokens, tools: call.tools?.list };
+      const { list: tools, choice } = call.tools ?? {};
+      const body = { model: call.model, system, messages, max_tokens: call.maxTokens, tools, choice };
       yield* host.answer(urlOf('/generate'), post(body, signal), readerOf());
     }
 

@@ -14,11 +14,12 @@ export default {
     text(call, signal) {
       const write = (part) => {
         if (part.type === 'tool-call') return { call: part.id, name: part.name, args: host.argumentsOf(part.json) };
-        if (part.type === 'tool-result') return { result: part.id, said: host.textOf(part.content) };
+        if (part.type === 'tool-result')
+          return { result: part.id, said: host.textOf(part.content), failed: part.isError };
         return { text: part.text };
       };
       const parts = call.messages.flatMap(({ content }) => content.map(write));
-      const value = { model: call.model, max: call.maxTokens, parts, tools: call.tools?.list };
+      const value = { model: call.model, max: call.maxTokens, parts, tools: call.tools?.list, choice: call.tools?.choice };
       ${change}
       const request = { method: 'POST', auth: host.bearer, body: JSON.stringify(value), signal };
       return host.answer(settings.baseUrl + '/answers', request, {
@@ -42,6 +43,9 @@ const ANSWER = {
 const DEFINITIONS = 'sends the tools';
 const PAIRS = 'says which call a result belongs to';
 const BROKEN = 'sends a call whose arguments are no JSON';
+const FAILURE = 'says that a tool has failed';
+const CHOICE = 'sends which tool has to be called';
+const TOOL_CHECKS = [DEFINITIONS, PAIRS, BROKEN, FAILURE, CHOICE];
 
 const DEFECTS: readonly (readonly [what: string, change: string, failing: string])[] = [
   ['sends no tools', 'delete value.tools;', DEFINITIONS],
@@ -53,16 +57,19 @@ const DEFECTS: readonly (readonly [what: string, change: string, failing: string
     "for (const { content } of call.messages) for (const { type, json } of content) if (type === 'tool-call') JSON.parse(json);",
     BROKEN,
   ],
+  ['keeps to itself that a tool has failed', 'for (const part of parts) delete part.failed;', FAILURE],
+  ['leaves the choice of a tool to the model', 'delete value.choice;', CHOICE],
+  ['drops the choice of one tool', 'if (value.choice?.name) delete value.choice;', CHOICE],
 ];
 
 describe('the checks of tools in the contract suite', () => {
   const writeAcme = useAcmeFolders();
 
-  async function failures(change: string): Promise<readonly string[]> {
-    const folder = await writeAcme({ 'index.js': plugin(change), 'fixtures/answers.json': ANSWER });
+  async function failures(change: string, answers: object | readonly object[] = ANSWER): Promise<readonly string[]> {
+    const folder = await writeAcme({ 'index.js': plugin(change), 'fixtures/answers.json': answers });
     const failed: string[] = [];
     for (const { name, run } of await collectChecks(folder)) {
-      if ([DEFINITIONS, PAIRS, BROKEN].includes(name)) await run().catch(() => failed.push(name));
+      if (TOOL_CHECKS.includes(name)) await run().catch(() => failed.push(name));
     }
     return failed;
   }
@@ -78,6 +85,11 @@ describe('the checks of tools in the contract suite', () => {
       results.sort((one, other) => order.indexOf(one.result) - order.indexOf(other.result));
       value.parts = [...parts.filter((part) => !part.result), ...results].map(({ call, result, ...rest }) => rest);`;
     expect(await failures(sorted)).to.deep.equal([]);
+  });
+
+  it('pass a plugin whose upstream cannot be told which tool, if its folder says so', async () => {
+    const never = { kind: 'text', case: 'choice', never: 'the vendor has no such option' };
+    expect(await failures('delete value.choice;', [ANSWER, never])).to.deep.equal([]);
   });
 
   for (const [what, change, failing] of DEFECTS) {
