@@ -148,10 +148,11 @@ async function readSums(
 ): Promise<Sums | undefined> {
   const first = await findBegin(store, { account, month, zone });
   if (!first) return undefined;
-  const { begin, chargedBegin, start, paidBegin } = first;
+  const { begin, chargedBegin, start, paidBegin, lateGrants = 0n } = first;
   const later = await findAct(store, account, shiftMonth(month, 1));
   const chargedEnd = later?.chargedBegin ?? (await store.ledger.chargedAt(account, to - 1));
-  const end = begin + chargedEnd - chargedBegin - (await sumGrants(store, account, { from: start, to }));
+  const granted = lateGrants + (await sumGrants(store, account, { from: start, to }));
+  const end = begin + chargedEnd - chargedBegin - granted;
   return {
     begin,
     chargedBegin,
@@ -171,6 +172,8 @@ interface Begin extends Pick<Sums, 'begin' | 'chargedBegin'> {
   readonly start: number;
   /** What had been paid in up to the end of the act of the month before; absent if that has none. */
   readonly paidBegin?: Micro;
+  /** What grants paid of calls that were booked after the act before, in its month; absent: nothing. */
+  readonly lateGrants?: Micro;
 }
 
 /**
@@ -183,16 +186,16 @@ async function findBegin(
 ): Promise<Begin | undefined> {
   const start = findMonthStart(month, zone);
   const before = await findAct(store, account, shiftMonth(month, -1));
-  if (before) return { ...beginAfter(before), paidBegin: before.paidEnd };
+  const archived = (await findLatestArchiveDate(store, account)) ?? 0;
+  if (before) return { ...(await beginAfter(store, before, archived)), paidBegin: before.paidEnd };
   const chargedBegin = await store.ledger.chargedAt(account, start - 1);
   const grants = await sumAllGrants(store, account, start);
   if (grants === undefined) return undefined;
   let found: Begin = { begin: chargedBegin - grants, chargedBegin, start };
-  const archived = (await findLatestArchiveDate(store, account)) ?? 0;
   for (let [at, count] = [shiftMonth(month, -1), 0]; count < CARRIED_MAX; at = shiftMonth(at, -1), count += 1) {
     const from = findMonthStart(at, zone);
     const earlier = await findAct(store, account, at);
-    if (earlier) return beginAfter(earlier);
+    if (earlier) return beginAfter(store, earlier, archived);
     if (from < archived) break;
     const chargedThen = await store.ledger.chargedAt(account, from - 1);
     const grantsThen = await sumGrants(store, account, { from, to: found.start });
@@ -204,8 +207,12 @@ async function findBegin(
 }
 
 /** Where an act ended, in the time zone that the account had then: it may have another one now. */
-function beginAfter({ month, zone, end, chargedEnd }: Act): Begin {
-  return { begin: end, chargedBegin: chargedEnd, start: findMonthStart(shiftMonth(month, 1), zone) };
+async function beginAfter(store: ActStore, act: Act, archived: number): Promise<Begin> {
+  const { account, month, zone, end, chargedEnd, grants } = act;
+  const [from, start] = [findMonthStart(month, zone), findMonthStart(shiftMonth(month, 1), zone)];
+  // Of archived calls nobody can tell how much grants paid: none is booked late by then.
+  const lateGrants = archived > from ? 0n : (await sumGrants(store, account, { from, to: start })) - grants;
+  return { begin: end, chargedBegin: chargedEnd, start, lateGrants };
 }
 
 /** What grants paid of all calls before a time; undefined if calls are archived: nobody can tell how much of them. */

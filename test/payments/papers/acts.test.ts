@@ -161,6 +161,25 @@ describe('acts', () => {
     expect(february).to.include({ end: march.begin, chargedEnd: march.chargedBegin, paidEnd: march.paidBegin });
   });
 
+  it('leave out what grants paid of a call that was booked late, and of one given back late', async () => {
+    const account = await newAccount();
+    await applied(faults.real, grant(account, 30n * RUB, { at: at('2026-02-01'), grantId: newId('grant') }));
+    await call(account, 33n * RUB, at('2026-03-02'));
+    await call(account, 5n * RUB, at('2026-03-03'));
+    const march = await issue(account, '2026-03');
+    expect([computeActKopecks(march), march.grants]).to.deep.equal([800n, 30n * RUB]);
+    await applied(faults.real, grant(account, 6n * RUB, { at: at('2026-03-29'), grantId: newId('grant') }));
+    const film = await call(account, 7n * RUB, at('2026-03-30'));
+    await call(account, 2n * RUB, at('2026-04-30'));
+    const april = await issue(account, '2026-04');
+    expect([computeActKopecks(april), april.grants]).to.deep.equal([300n, 0n]);
+    await applied(faults.real, giveBack('refund', account, film, { at: at('2026-04-30', '23:00:00') }));
+    await call(account, 10n * RUB, at('2026-05-02'));
+    // Of the 7, 6 came back to the grant, which pays that much of the 10.
+    const may = await issue(account, '2026-05');
+    expect([computeActKopecks(may), may.grants]).to.deep.equal([300n, 6n * RUB]);
+  });
+
   it('are net of refunds; a month with more refunds than calls is made up for by the next', async () => {
     const account = await newAccount();
     const film = await call(account, 50n * RUB, at('2026-02-27'));
