@@ -19,6 +19,7 @@ import {
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
 import { SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
+import { newMedia, piecesOf } from '../contract/store/media.ts';
 import { png } from '../media/sample-images.ts';
 
 /** In the slow tests as long as one that a model draws, and longer than a line of text may be. */
@@ -367,6 +368,17 @@ describe('images in answers at real clients', () => {
         '{"role":"user","content":"Make it blue."}',
       ]);
       expect(upstream.calls.at(-1)?.body.model).to.equal('m');
+    });
+
+    it('may be links to stored files', async () => {
+      const stored = newMedia({ account: account.id, expiresAt: Date.now() + 60_000 });
+      const { id } = await gateway.store.media.write(stored, piecesOf(PNG));
+      const link = { type: 'image_url', image_url: { url: `${gateway.url}/media/${id}.png` } };
+      answer('chat', { counts: counted });
+      const messages = [asked, { role: 'assistant', content: 'Here it is.', images: [link] }, again];
+      const { status } = await send(gateway.url + CHAT, { key: account.key, body: { model: 'chat', messages } });
+      expect(status).to.equal(200);
+      expect(turns('chat')[1]).to.equal(`{"role":"assistant","content":"Here it is.","images":[${url}]}`);
     });
 
     it('may be all of an answer', async () => {
