@@ -17,12 +17,16 @@ import {
   waitFor,
 } from '../../testkit/faulty-store.ts';
 
+/** For stores that do not answer. */
 const SOON_MS = 150;
+/** For all others, however busy the machine is. */
+const PATIENT_MS = 10_000;
 const RUB = 1_000_000n;
 
 describe('the ledger with immediate charges', () => {
   let store: FaultyStore;
   let ledger: Ledger;
+  let impatient: Ledger;
   let wallet: string;
   let errors: string[];
   /** The charge of the running test. */
@@ -38,11 +42,13 @@ describe('the ledger with immediate charges', () => {
     wallet = await store.wallet();
     errors = [];
     const log = { warn: () => undefined, error: (_: object, message: string) => void errors.push(message) };
-    ledger = createLedger({ store: store.store, ownerId: 'me', leaseMs: 60_000, log, answerWithinMs: SOON_MS });
+    const options = { store: store.store, ownerId: 'me', leaseMs: 60_000, log };
+    ledger = createLedger({ ...options, answerWithinMs: PATIENT_MS });
+    impatient = createLedger({ ...options, answerWithinMs: SOON_MS });
   });
   afterEach(async () => {
     store.always('ledger.apply', undefined);
-    expect(await ledger.drain(5000)).to.equal(0);
+    for (const each of [ledger, impatient]) expect(await each.drain(5000)).to.equal(0);
     expect(await verifyLedger(store.real)).to.include({ ok: true, drift: 0n });
   });
   after(() => store.close());
@@ -147,14 +153,14 @@ describe('the ledger with immediate charges', () => {
           const money = known
             ? 'Nothing was charged.'
             : 'Anything reserved for this call will be returned automatically.';
-          expect(await faultOf(ledger.charge(request(), withJob ? create() : undefined))).to.deep.equal([
+          expect(await faultOf(impatient.charge(request(), withJob ? create() : undefined))).to.deep.equal([
             ...[503, 'store_unavailable'],
             `The service is temporarily unavailable. ${money}`,
           ]);
           gate.open();
           store.always('ledger.apply', undefined);
           // The refund of a late charge is a new operation: the queue is not empty until both are done.
-          await until(async () => (await ledger.drain(1000)) === 0 && (await chargeOf())?.state !== 'settled');
+          await until(async () => (await impatient.drain(1000)) === 0 && (await chargeOf())?.state !== 'settled');
           expect(await store.read(wallet)).to.include({ avail: 1000n * RUB, held: 0n, charged: 0n });
           const state = (await chargeOf())?.state;
           expect(state).to.be.oneOf([undefined, 'refunded']);
@@ -196,9 +202,9 @@ describe('the ledger with immediate charges', () => {
     it('has nothing to refund if it arrives late and the wallet does not cover it', async () => {
       const gate = makeGate();
       store.next('ledger.apply', answerAfter(gate.opened));
-      expect((await faultOf(ledger.charge(request({ amount: 2000n * RUB }), create())))[0]).to.equal(503);
+      expect((await faultOf(impatient.charge(request({ amount: 2000n * RUB }), create())))[0]).to.equal(503);
       gate.open();
-      await until(async () => (await ledger.drain(1000)) === 0);
+      await until(async () => (await impatient.drain(1000)) === 0);
       expect(errors).to.deep.equal([]);
       expect(store.batches.flat().filter((id) => id === `refund:${a}`)).to.deep.equal([]);
     });
@@ -260,21 +266,21 @@ describe('the ledger with immediate charges', () => {
     it('is retried until the store has applied it, after the caller was told that it is unconfirmed', async () => {
       const { job } = await ledger.charge(request(), create());
       store.always('ledger.apply', refuse);
-      const refund = await ledger.refund({ chargeId: a, wallet, job: fail(job as Job) });
+      const refund = await impatient.refund({ chargeId: a, wallet, job: fail(job as Job) });
       expect(refund).to.deep.equal({ status: 'unconfirmed' });
       expect(errors).to.deep.equal(['the store has not confirmed the end of a call; retrying']);
       expect(await chargeOf()).to.include({ state: 'settled' });
       store.always('ledger.apply', undefined);
-      expect(await ledger.drain(5000)).to.equal(0);
+      expect(await impatient.drain(5000)).to.equal(0);
       expect([(await chargeOf())?.state, (await jobOf())?.phase]).to.deep.equal(['refunded', 'failed']);
     });
 
     it('is logged if it is refused late', async () => {
       const gate = makeGate();
       store.next('ledger.apply', answerAfter(gate.opened));
-      expect(await ledger.refund({ chargeId: a, wallet })).to.deep.equal({ status: 'unconfirmed' });
+      expect(await impatient.refund({ chargeId: a, wallet })).to.deep.equal({ status: 'unconfirmed' });
       gate.open();
-      expect(await ledger.drain(5000)).to.equal(0);
+      expect(await impatient.drain(5000)).to.equal(0);
       expect(errors).to.deep.equal(['the store has not confirmed the end of a call; retrying', 'a refund was refused']);
     });
   });

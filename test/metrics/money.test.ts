@@ -8,12 +8,16 @@ import { createMoneyMetrics, type MoneyMetrics } from '../../lib/metrics/money.t
 import { type AttemptEnding, toAttemptRows } from '../../lib/money/attempt.ts';
 import { type Exposition, parseExposition } from '../../testkit/exposition.ts';
 import { type FaultyStore, makeGate, openFaultyStore, refuse, vanish, waitFor } from '../../testkit/faulty-store.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { newAttempt } from '../contract/store/context.ts';
 import { newJob } from '../contract/store/jobs.ts';
 
 const none = buildCatalog(readCatalogFiles([], []), new Map());
 const RUB = 1_000_000n;
+/** For a store that does not answer. */
 const SOON_MS = 150;
+/** For all others, however busy the machine is. */
+const PATIENT_MS = 10_000;
 
 describe('money metrics', () => {
   let store: FaultyStore;
@@ -26,15 +30,17 @@ describe('money metrics', () => {
   before(async () => {
     store = await openFaultyStore();
   });
-  beforeEach(async () => {
-    wallet = await store.wallet();
+  const open = (answerWithinMs: number) => {
     const registry = new Registry();
     metrics = createMoneyMetrics(registry, { catalog: () => none, routes: () => [] });
     const log = { warn: () => undefined, error: () => undefined };
     const watched = metrics.watchStore(store.store);
-    const bare = createLedger({ store: watched, ownerId: 'me', leaseMs: 60_000, log, answerWithinMs: SOON_MS });
-    ledger = metrics.watchLedger(bare);
+    ledger = metrics.watchLedger(createLedger({ store: watched, ownerId: 'me', leaseMs: 60_000, log, answerWithinMs }));
     look = async () => parseExposition(await registry.metrics());
+  };
+  beforeEach(async () => {
+    wallet = await store.wallet();
+    open(PATIENT_MS);
   });
   afterEach(async () => {
     store.always('ledger.apply', undefined);
@@ -130,10 +136,11 @@ describe('money metrics', () => {
     expect([sum('tollgate_charged_rubles_total'), sum('tollgate_refunded_rubles_total')]).to.deep.equal([0, 0]);
   });
 
-  it('counts commits that failed, and settlements that were answered before they were confirmed', async () => {
-    const open = await hold();
+  itTimed('counts commits that failed, and settlements that were answered before they were confirmed', async () => {
+    open(SOON_MS);
+    const held = await hold();
     store.always('ledger.apply', vanish);
-    expect(await ledger.settle(open, used(2n * RUB))).to.include({ confirmed: false });
+    expect(await ledger.settle(held, used(2n * RUB))).to.include({ confirmed: false });
     const during = await look();
     expect(during.sum('tollgate_settlements_unconfirmed_total')).to.equal(1);
     expect(during.sum('tollgate_ledger_queue_operations')).to.equal(1);
@@ -155,11 +162,11 @@ describe('money metrics', () => {
       tookS = (performance.now() - startedAt) / 1000;
       return result;
     });
-    const open = await hold();
+    const held = await hold();
     const { sum } = await look();
     expect(tookS).to.be.above(0);
     expect(sum('tollgate_ledger_commit_seconds_sum', { result: 'ok' })).to.be.at.least(tookS);
-    await ledger.release(open);
+    await ledger.release(held);
   });
 
   it('shows the operations that wait for the store', async () => {
@@ -168,7 +175,7 @@ describe('money metrics', () => {
     const holds = [hold(), hold(), hold()];
     expect((await look()).sum('tollgate_ledger_queue_operations')).to.equal(3);
     gate.open();
-    for (const open of await Promise.all(holds)) await ledger.release(open);
+    for (const held of await Promise.all(holds)) await ledger.release(held);
     const { sum } = await look();
     expect(sum('tollgate_ledger_queue_operations')).to.equal(0);
     expect(sum('tollgate_ledger_operations_total')).to.equal(6);
