@@ -63,7 +63,8 @@ export async function warmUp(test: Case, { all, load }: Entrants): Promise<void>
 async function measure(running: Running, load: ChildProcess, test: Case): Promise<Measured> {
   const before = readCpu(running.child);
   const result = await asked<LoadResult>(load, describeJob(running, test));
-  if (result.failed > 0) throw new Error(`${test.name}: ${result.failed} of ${test.calls} calls failed`);
+  if (result.failed > 0)
+    throw new Error(`${test.name}: ${result.failed} of ${test.calls} calls failed, the first with ${result.failure}`);
   return { ...result, cpuUs: ((readCpu(running.child) - before) * 1e6) / test.calls };
 }
 

@@ -22,6 +22,8 @@ export interface LoadResult {
   readonly ms: number;
   readonly total: number;
   readonly failed: number;
+  /** What the first of those said; absent if none failed. */
+  readonly failure?: string;
   /** Of single calls, in ms. */
   readonly p50: number;
   readonly p99: number;
@@ -31,6 +33,8 @@ export interface LoadResult {
   readonly bytes: number;
 }
 
+const FAILURE_CHARS = 500;
+
 const dispatcher = new Agent({ connections: null, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
 let release: (() => void) | undefined;
 
@@ -38,6 +42,7 @@ async function run(job: LoadJob): Promise<LoadResult> {
   const totals: number[] = [];
   const firsts: number[] = [];
   let failed = 0;
+  let failure: string | undefined;
   let bytes = 0;
   let next = 0;
   const startedAt = performance.now();
@@ -46,7 +51,9 @@ async function run(job: LoadJob): Promise<LoadResult> {
     while (next < job.calls || performance.now() < until) {
       next += 1;
       const at = performance.now();
-      const read = await call(job, until).catch(() => undefined);
+      const read = await call(job, until).catch((error: unknown) => {
+        failure ??= String(error).slice(0, FAILURE_CHARS);
+      });
       if (read === undefined) failed += 1;
       else {
         firsts.push(read.firstAt - at);
@@ -60,7 +67,16 @@ async function run(job: LoadJob): Promise<LoadResult> {
     list.sort((a, b) => a - b)[Math.floor((list.length - 1) * share)] ?? 0;
   const ms = performance.now() - startedAt;
   const total = totals.length;
-  return { ms, total, failed, p50: rank(totals, 0.5), p99: rank(totals, 0.99), firstP50: rank(firsts, 0.5), bytes };
+  return {
+    ms,
+    total,
+    failed,
+    failure,
+    p50: rank(totals, 0.5),
+    p99: rank(totals, 0.99),
+    firstP50: rank(firsts, 0.5),
+    bytes,
+  };
 }
 
 interface Read {

@@ -80,8 +80,8 @@ async function main(): Promise<void> {
 
 async function runLoad(load: ChildProcess, { url, path, key }: Running, each: Load): Promise<number> {
   const job: LoadJob = { ...each, url, path, key, calls: 0, seconds: LOAD_S };
-  const { failed, total } = await asked<LoadResult>(load, job);
-  if (failed > 0) throw new Error(`${failed} of ${total} calls of ${each.model} failed`);
+  const { failed, total, failure } = await asked<LoadResult>(load, job);
+  if (failed > 0) throw new Error(`${failed} of ${total} calls of ${each.model} failed, the first with ${failure}`);
   return total;
 }
 
