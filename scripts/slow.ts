@@ -18,7 +18,7 @@ const STEP_MS_MAX = 3_000_000;
 
 const STEPS: readonly Step[] = [
   { name: 'long', command: ['test:long'] },
-  { name: 'flows-mongodb', command: ['test:flows-mongodb'] },
+  { name: 'mongodb', command: ['test:mongodb'] },
   { name: 'tests', command: ['test:slow:mocha'] },
   { name: 'failover', command: ['test:failover'] },
   { name: 'crash-sqlite', command: ['crash', '--', '--rounds', '20'] },

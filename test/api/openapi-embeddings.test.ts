@@ -7,6 +7,7 @@ import { type Reply, readHead, send } from '../../testkit/client.ts';
 import { EMBEDDINGS, embedAnswer, embeddingCatalog } from '../../testkit/embeddings.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { forgetReplies } from '../../testkit/repeats.ts';
+import { itOnSqlite } from '../../testkit/test-store.ts';
 import { answerStatus, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { type ApiDocument, readDocument } from './document.ts';
 
@@ -121,7 +122,7 @@ describe('the API document of embeddings', () => {
     check(409, await repeat());
   });
 
-  it('matches replies of an unavailable service', async () => {
+  itOnSqlite('matches replies of an unavailable service', async () => {
     const { key: large } = await gateway.account();
     // There is room for one of them; the rest of its body does not come.
     const announced = [1, 2].map(() => sendPartly(large, 40 * 1024 * 1024));
@@ -142,7 +143,7 @@ describe('the API document of embeddings', () => {
     }
   });
 
-  it('covers every status in the document', () => {
+  itOnSqlite('covers every status in the document', () => {
     const documented = api.statusesOf(`POST ${EMBEDDINGS}`).map((status) => `POST ${EMBEDDINGS} ${status}`);
     expect([...seen].sort()).to.deep.equal(documented.sort());
   });

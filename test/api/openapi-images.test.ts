@@ -7,6 +7,7 @@ import { type Reply, readHead, send } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { EDITS, GENERATIONS, imageAnswer, imageCatalog } from '../../testkit/images.ts';
 import { forgetReplies } from '../../testkit/repeats.ts';
+import { itOnSqlite } from '../../testkit/test-store.ts';
 import { answerStatus, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { PNG } from '../media/sample-images.ts';
 import { type ApiDocument, readDocument } from './document.ts';
@@ -119,7 +120,7 @@ describe('the API document of images', () => {
         check(path, 409, await repeat());
       });
 
-      it('matches replies of an unavailable service', async () => {
+      itOnSqlite('matches replies of an unavailable service', async () => {
         const broken = await startGateway({ catalog: imageCatalog(upstream.url, { defaults: {} }) });
         try {
           const { key, id } = await broken.account();
@@ -135,7 +136,7 @@ describe('the API document of images', () => {
         }
       });
 
-      it('covers every status in the document', () => {
+      itOnSqlite('covers every status in the document', () => {
         const documented = api.statusesOf(`POST ${path}`).map((status) => `POST ${path} ${status}`);
         expect([...seen].filter((name) => name.includes(`${path} `)).sort()).to.deep.equal(documented.sort());
       });

@@ -1,5 +1,4 @@
 // The API document is valid, complete, and matches the replies of a running gateway in every status.
-
 import { request as openRequest } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
 import { Validator } from '@seriousme/openapi-schema-validator';
@@ -19,6 +18,7 @@ import {
 } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { forgetReplies } from '../../testkit/repeats.ts';
+import { itOnSqlite } from '../../testkit/test-store.ts';
 import {
   answerStatus,
   type Behaviour,
@@ -295,7 +295,7 @@ describe('the API document', () => {
       await verify(BALANCE, 403, { key: other.key });
     });
 
-    it('videos', () => {
+    itOnSqlite('videos', () => {
       const verifyPartly: Showing['verifyPartly'] = async (status, { account, length, url }) => {
         verifyReply(VIDEOS, status, await sendPartly(VIDEOS, account, length, url), true);
       };
@@ -332,7 +332,7 @@ describe('the API document', () => {
       seen.add(`${operation} 404`);
     });
 
-    it('a gateway without a wallet, and one without its store', async () => {
+    itOnSqlite('a gateway without a wallet, and one without its store', async () => {
       const broken = await startGateway({ catalog: chatCatalog(upstream.url) });
       try {
         const lost = await broken.account('0');
@@ -388,7 +388,7 @@ describe('the API document', () => {
       }
     });
 
-    it('cover every status in the document', () => {
+    itOnSqlite('cover every status in the document', () => {
       // Images have tests of their own.
       const own = api.operations.filter((operation) => !/\/(images|embeddings|manage|account)/.test(operation));
       const documented = own.flatMap((operation) =>

@@ -5,6 +5,7 @@ import { parseBankStatement } from '../../lib/payments/papers/bank-statement.ts'
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { setUpOperator, type Visitor } from '../../testkit/pages.ts';
 import { writeStatement } from '../../testkit/papers.ts';
+import { itOnSqlite } from '../../testkit/test-store.ts';
 
 describe('the overview of an operator', () => {
   let test: TestGateway;
@@ -40,7 +41,7 @@ describe('the overview of an operator', () => {
     expect(deed).to.include({ action: 'account.create', target: own[0]?.id });
   });
 
-  it('shows whether the ledger adds up once it was verified', async () => {
+  itOnSqlite('shows whether the ledger adds up once it was verified', async () => {
     expect((await facts()).Ledger).to.equal('not verified yet');
     await operator.submit('/admin/ledger', {});
     expect((await facts()).Ledger).to.match(/^adds up \(/);
@@ -68,7 +69,7 @@ describe('the overview of an operator', () => {
     expect((await operator.get('/admin')).text).to.contain('Bank payments to be credited: 2');
   });
 
-  it('counts unreleased holds, and upstreams with problems', async () => {
+  itOnSqlite('counts unreleased holds, and upstreams with problems', async () => {
     expect(await facts()).to.include({
       'Unreleased holds': '0',
       'Upstreams with problems': '0 of 1',

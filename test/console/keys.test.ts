@@ -7,6 +7,7 @@ import { findPeriod } from '../../lib/money/period.ts';
 import { send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { formFields, hiddenFields, setUpOperator, setUpOwner } from '../../testkit/pages.ts';
+import { itOnSqlite } from '../../testkit/test-store.ts';
 
 const MONTHLY: Pick<KeyLimits, 'reset' | 'zone'> = { reset: 'month', zone: 'Europe/Moscow' };
 const KEY = /tg-sk-\w{49}/;
@@ -308,7 +309,7 @@ describe('the page of keys', () => {
     expect((await test.store.keys.get(row?.id ?? ''))?.limits.budget).to.equal(null);
   });
 
-  it('reports a key that is revoked while its form is read', async () => {
+  itOnSqlite('reports a key that is revoked while its form is read', async () => {
     const forms: readonly (readonly [what: string, fields: Readonly<Record<string, string>>])[] = [
       ['limits', { budget: '3', reset: 'none', expires: '', models: '' }],
       ['rotate', { hours: '2' }],

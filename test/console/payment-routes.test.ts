@@ -7,6 +7,7 @@ import { type Bank, startBank, TILLS } from '../../testkit/bank.ts';
 import { type Reply, send } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { itLong } from '../../testkit/long.ts';
+import { itOnSqlite } from '../../testkit/test-store.ts';
 import { RUB } from '../contract/store/context.ts';
 import { newOrder } from '../contract/store/payments.ts';
 
@@ -90,7 +91,7 @@ describe('payment routes', () => {
     socket.destroy();
   });
 
-  it('answer 503 to a webhook that the store cannot write', async () => {
+  itOnSqlite('answer 503 to a webhook that the store cannot write', async () => {
     const { ref, id } = await paid();
     const lock = new DatabaseSync(gateway.databaseUrl.slice('sqlite:'.length), { timeout: 5_000 });
     lock.exec('BEGIN IMMEDIATE');

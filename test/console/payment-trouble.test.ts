@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { type Bank, startBank, TILLS } from '../../testkit/bank.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { setUpOperator, setUpOwner } from '../../testkit/pages.ts';
+import { itOnSqlite } from '../../testkit/test-store.ts';
 
 const WALLET = '/account/wallet';
 const RUB = 1_000_000n;
@@ -115,7 +116,7 @@ describe('payment pages while something fails', () => {
     expect([deed?.action, deed?.target]).to.deep.equal(['notice.retry', failed?.id]);
   });
 
-  it('answer 503 to a payment that the store cannot write, and create none', async () => {
+  itOnSqlite('answer 503 to a payment that the store cannot write, and create none', async () => {
     const { csrf = '' } = Object.fromEntries(
       [...(await owner.get(WALLET)).text.matchAll(/name="(csrf)" value="([^"]+)"/g)].map(([, name, value]) => [
         name ?? '',

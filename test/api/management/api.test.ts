@@ -1,6 +1,7 @@
 // The management API on a running gateway: what its verbs do, what they refuse, and what is logged.
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
+import { itOnSqlite } from '../../../testkit/test-store.ts';
 import { apply, reserveOf, settleOf } from '../../cli/calls.ts';
 import { runCommand } from '../../cli/command.ts';
 import { makeUser } from '../../contract/store/people.ts';
@@ -154,7 +155,7 @@ describe('the management API', () => {
     expect((await get(`/accounts/${id}/wallet`)).json).to.include({ balance_rub: 1005, adjusted_rub: 5 });
   });
 
-  it('says that a change is not confirmed when its reply or its line in the log cannot be stored', async () => {
+  itOnSqlite('says that a change is not confirmed when its reply or its line in the log cannot be stored', async () => {
     const id = await newAccount();
     const db = new DatabaseSync(stage.gateway.databaseUrl.slice('sqlite:'.length), { timeout: 5000 });
     try {

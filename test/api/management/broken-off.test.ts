@@ -1,9 +1,10 @@
 // Changes whose store fails between the change and its line in the log: not made twice, and still logged.
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
+import { describeOnSqlite } from '../../../testkit/test-store.ts';
 import { type ManagementStage, openManagementStage } from './stage.ts';
 
-describe('a change of the management API that broke off after it was made', () => {
+describeOnSqlite('a change of the management API that broke off after it was made', () => {
   let stage: ManagementStage;
   let key: string;
 

@@ -105,7 +105,7 @@ describe('the list of calls', () => {
     const member = await setUpMember(test, { account: account.id, role: 'member' }, 'ira@example.com');
     const accounts = createAccounts({ store: test.store, keyPrefix: 'tg-' });
     const { id: key } = await accounts.issueKey(account.id, 'laptop', {}, member.id);
-    await pay([{ id: 'call-ira', at: STARTED_AT }], 'm-3', key);
+    await pay([{ id: 'call-ira', at: STARTED_AT + CALLS * MINUTE_MS }], 'm-3', key);
     const readTexts = (who: Visitor) =>
       Promise.all(
         [`${PATH}?model=m-3`, '/account/usage', `${PATH}/call-ira`, '/account'].map(
