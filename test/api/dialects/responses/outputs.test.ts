@@ -32,7 +32,7 @@ describe('outputs of tools', () => {
     expect(read(...calls, said('So.'), output('b'))).to.deep.equal([[...both, 'So.'], outputs]);
     expect(read(...calls, call('c'), output('c'), output('b'))).to.deep.equal([
       [...both, 'tool-call c'],
-      ['user', 'tool-result a', 'tool-result c', 'tool-result b'],
+      ['user', 'tool-result a', 'tool-result b', 'tool-result c'],
     ]);
   });
 

@@ -154,7 +154,7 @@ describe("items of a vendor's own tools", () => {
       [
         ['user', 'hi'],
         ['assistant', 'a look {}', 'm1 read {}', 'Both.', 'b look {}'],
-        ['user', { m1: ['one'] }, { a: ['a'] }, { b: ['b'] }],
+        ['user', { a: ['a'] }, { m1: ['one'] }, { b: ['b'] }],
       ],
     );
   });
