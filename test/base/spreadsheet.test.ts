@@ -13,6 +13,10 @@ describe('formulas in texts for spreadsheets', () => {
     // A spreadsheet splits lines at commas in one country, at semicolons in another.
     'laptop;=HYPERLINK(A1)': "laptop;'=HYPERLINK(A1)",
     'laptop,=1;@x': "laptop,'=1;'@x",
+    // A quote is written as two. Split at the other sign, they begin a cell as a quoted text that is empty.
+    'laptop;"=HYPERLINK(A1)': 'laptop;"\'=HYPERLINK(A1)',
+    'laptop;@x': "laptop;'@x",
+    'a "=1"': 'a "=1"',
     'a=1': 'a=1',
     'a-b, c': 'a-b, c',
     '': '',
