@@ -236,6 +236,7 @@ function validateName(name: string): string {
   if (trimmed === '') throw new OperatorError('The name is empty.');
   if (trimmed.length > NAME_LENGTH_MAX)
     throw new OperatorError(`The name is longer than ${NAME_LENGTH_MAX} characters.`);
-  if (!isOneLine(trimmed)) throw new OperatorError('The name contains control characters.');
+  if (!isOneLine(trimmed))
+    throw new OperatorError('The name contains control characters, or nothing that can be seen.');
   return trimmed;
 }

@@ -3,8 +3,20 @@
 /** Controls, breaks of lines, and what reverses the direction of the text after it. */
 const UNFIT = /[\p{Cc}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u;
 
+/** Not spaces, marks without a letter, and what fonts leave out. */
+const SHOWN = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{M}\u2800]/u;
+
+/** Whether a text, unless it is empty, shows something, all of it on one line. */
 export function isOneLine(text: string): boolean {
-  return !UNFIT.test(text);
+  return !UNFIT.test(text) && (text === '' || SHOWN.test(text));
+}
+
+/** U+FFFD stands for whatever a decoder could not read. */
+const UNSEEN = /[\p{Default_Ignorable_Code_Point}\ufffd]/u;
+
+/** Whether two ids that look the same are the same, as far as invisible characters go: pages and mails add some to what is copied. */
+export function isReadableId(text: string): boolean {
+  return text.isWellFormed() && !UNSEEN.test(text);
 }
 
 /** A text of several lines as one, for messages. */

@@ -1,7 +1,7 @@
 // `tollgate grant`: gives an account money that it has not paid, lists such grants, and takes back what is left of one.
 import type { Command } from 'commander';
 import { grantActions, MONTHLY_REASON } from '../manage/actions/grant.ts';
-import { readPayment, readText, readTime } from '../manage/arguments.ts';
+import { readId, readPayment, readText, readTime } from '../manage/arguments.ts';
 import { NONE } from '../manage/removed.ts';
 import { ID_OR_NAME, onStore } from './session.ts';
 
@@ -19,7 +19,7 @@ export function addGrantCommands(program: Command): void {
     )
     .argument('<id>', 'the account')
     .argument('<rub>', 'RUB, with at most 6 decimals', readPayment)
-    .requiredOption('--id <id>', 'your own id of the grant', readText)
+    .requiredOption('--id <id>', 'your own id of the grant', readId)
     .requiredOption('--reason <text>', 'the reason; the owner sees it', readText)
     .option('--expires <time>', 'when what is left of it is taken back: a day in UTC, or a time', readTime)
     .option('--opens-wallet', 'it counts as the first top-up')

@@ -2,7 +2,7 @@
 // a gateway that runs on the store.
 import { type Command, Option } from 'commander';
 import { paymentActions } from '../manage/actions/payment.ts';
-import { readCount, readPayment, readText } from '../manage/arguments.ts';
+import { readCount, readId, readPayment, readText } from '../manage/arguments.ts';
 import { PAYMENT_PHASES } from '../money/payment-rules.ts';
 import { addCheckCommand } from './checks.ts';
 import { ID_OR_NAME, onStore } from './session.ts';
@@ -42,7 +42,7 @@ export function addPaymentCommands(program: Command): void {
     .argument('<id>', ID)
     .argument('<rub>', RUB_AND_KOPECKS, readPayment)
     .requiredOption('--reason <text>', 'the reason', readText)
-    .option('--refund-id <id>', 'your own id, which makes a repeat idempotent', readText)
+    .option('--refund-id <id>', 'your own id, which makes a repeat idempotent', readId)
     .addHelpText('after', '\nExample:\n  tollgate payment refund pay_019a… 300 --reason "requested by the owner"')
     .action(onStore(paymentActions.refund));
   payment
@@ -64,7 +64,7 @@ export function addPaymentCommands(program: Command): void {
     .description("Records that a payer's bank reclaims a payment (--open), or how the dispute ended (--won, --lost).")
     .argument('<id>', ID)
     .addOption(
-      new Option('--open <number>', "the bank's reference for it").argParser(readText).conflicts(['won', 'lost']),
+      new Option('--open <number>', "the bank's reference for it").argParser(readId).conflicts(['won', 'lost']),
     )
     .option('--amount <rub>', `with --open: ${RUB}; by default all that is left`, readPayment)
     .addOption(new Option('--won', 'the money stays').conflicts('lost'))

@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import { walletActions } from '../manage/actions/wallet.ts';
 import { formatMoney } from '../manage/answer.ts';
-import { readAmount, readPayment, readText } from '../manage/arguments.ts';
+import { readAmount, readId, readPayment, readText } from '../manage/arguments.ts';
 import { FIRST_TOPUP_MINIMUM } from '../money/decide.ts';
 import { ID_OR_NAME, onStore } from './session.ts';
 
@@ -20,7 +20,7 @@ export function addWalletCommands(program: Command): void {
     )
     .argument('<id>', 'the account')
     .argument('<rub>', RUB, readPayment)
-    .requiredOption('--payment-id <id>', 'the id of the payment at the bank or shop', readText)
+    .requiredOption('--payment-id <id>', 'the id of the payment at the bank or shop', readId)
     .addHelpText('after', '\nExample:\n  tollgate wallet topup acc_5f0c… 1000 --payment-id inv-2041')
     .action(onStore(walletActions.topup));
   wallet
@@ -33,7 +33,7 @@ export function addWalletCommands(program: Command): void {
     .argument('<id>', 'the account')
     .argument('<rub>', `${RUB}; may be negative`, readAmount)
     .requiredOption('--reason <text>', 'the reason; it stays in the ledger', readText)
-    .option('--adjust-id <id>', 'your own id of the correction, unique across all wallets', readText)
+    .option('--adjust-id <id>', 'your own id of the correction, unique across all wallets', readId)
     .addHelpText('after', '\nExample:\n  tollgate wallet adjust acc_5f0c… -12.50 --reason "paid back by bank transfer"')
     .action(onStore(walletActions.adjust));
   wallet

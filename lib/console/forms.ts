@@ -2,7 +2,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Request } from '@hapi/hapi';
 import { fault } from '../base/faults.ts';
-import { isOneLine } from '../base/one-line.ts';
+import { isOneLine, isReadableId } from '../base/one-line.ts';
 import { type BodyLimits, readBody } from '../http/body.ts';
 import { type FormFile, isForm, readForm as readParts } from '../http/form.ts';
 import type { MemoryReservation } from '../http/memory-quota.ts';
@@ -90,6 +90,11 @@ const LINE_LENGTH_MAX = 200;
 /** Whether it is a short line of text, such as a reason. */
 export function isLine(text: string): boolean {
   return text !== '' && text.length <= LINE_LENGTH_MAX && isOneLine(text);
+}
+
+/** The same for an id that somebody else gave, such as that of a payment: a repeat is known by it. */
+export function isIdLine(text: string): boolean {
+  return isLine(text) && isReadableId(text);
 }
 
 /** The token every form carries: only someone who can read the cookie can produce it. */

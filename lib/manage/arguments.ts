@@ -1,5 +1,5 @@
 // Reads what operators write: amounts, times and short texts, with one-line errors.
-import { isOneLine } from '../base/one-line.ts';
+import { isOneLine, isReadableId } from '../base/one-line.ts';
 import { InvalidInputError } from '../base/operator-error.ts';
 import { AMOUNT_MAX, formatRub, type Micro, parseRub } from '../money/money.ts';
 import type { ChargeFilter } from '../store/ports/ledger.ts';
@@ -28,16 +28,24 @@ export function readAmount(text: string): Micro {
   return amount;
 }
 
-/** A short line of text, such as a name, a reason or a payment id. */
+/** A short line of text, such as a name or a reason. */
 export function readText(text: string): string {
   const trimmed = text.trim();
   if (trimmed === '') throw new InvalidInputError('It is empty.');
   if (trimmed.length > TEXT_LENGTH_MAX) throw new InvalidInputError(`It has more than ${TEXT_LENGTH_MAX} characters.`);
-  if (!isOneLine(trimmed)) throw new InvalidInputError('It contains control characters.');
+  if (!isOneLine(trimmed)) throw new InvalidInputError('It contains control characters, or nothing that can be seen.');
   // A cut emoji, or bytes of another encoding: all of them are one sign, so that two ids of payments would be one id.
   if (trimmed.toWellFormed().includes(UNREADABLE))
     throw new InvalidInputError('It contains a character that could not be read, such as a cut emoji.');
   return trimmed;
+}
+
+/** An id that somebody else gave, such as that of a payment: a repeat is known by it. */
+export function readId(text: string): string {
+  const id = readText(text);
+  if (!isReadableId(id))
+    throw new InvalidInputError('It contains an invisible character: type the id, do not copy it.');
+  return id;
 }
 
 /** A day, which starts at midnight UTC, or a time with its zone; ms since the epoch. */

@@ -2,7 +2,7 @@
 // what the command line would have read.
 import Joi, { type Schema } from 'joi';
 import { UNITS_MAX } from '../money/usage-units.ts';
-import { readAmount, readPayment, readText, readTime } from './arguments.ts';
+import { readAmount, readId, readPayment, readText, readTime } from './arguments.ts';
 
 /** One input of a verb. */
 export interface InputField {
@@ -48,6 +48,9 @@ export function orNull(input: InputField, removed: unknown): InputField {
 
 export const textField = (description: string) =>
   field(Joi.string().max(200).description(description), 'must be a text of 1 to 200 characters', readText);
+
+export const idField = (description: string) =>
+  field(Joi.string().max(200).description(description), 'must be a text of 1 to 200 visible characters', readId);
 
 export const choiceField = (values: readonly string[], description: string) =>
   field(

@@ -1,7 +1,7 @@
 // The verbs of grants.
 
 import type { Micro } from '../money/money.ts';
-import { flagField, must, orNull, paymentField, textField, timeField } from './input.ts';
+import { flagField, idField, must, orNull, paymentField, textField, timeField } from './input.ts';
 import { NONE } from './removed.ts';
 import { replies } from './reply-schemas.ts';
 import { defineVerb, type OfAccount, type Verb } from './verb.ts';
@@ -28,7 +28,7 @@ export const GRANT_VERBS: readonly Verb[] = [
     isRepeatable: true,
     input: {
       amount_rub: must(paymentField('The amount')),
-      grant_id: must(textField('Your own id of the grant.')),
+      grant_id: must(idField('Your own id of the grant.')),
       reason: must(textField('The reason; the owner sees it.')),
       expires: timeField('When what is left of it is taken back'),
       opens_wallet: flagField('Whether it counts as the first top-up.'),

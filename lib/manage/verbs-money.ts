@@ -11,6 +11,7 @@ import {
   countField,
   flagField,
   type InputFields,
+  idField,
   must,
   paymentField,
   textField,
@@ -57,7 +58,7 @@ const WALLET_VERBS: readonly Verb[] = [
     isRepeatable: true,
     input: {
       amount_rub: must(paymentField('The amount paid')),
-      payment_id: must(textField('The id of the payment at the bank or shop.')),
+      payment_id: must(idField('The id of the payment at the bank or shop.')),
     },
     reply: replies.walletChanged,
     run: ({ walletActions }, session, input: OfAccount & { amount_rub: Micro; payment_id: string }) =>
@@ -73,7 +74,7 @@ const WALLET_VERBS: readonly Verb[] = [
     input: {
       amount_rub: must(amountField('The change')),
       reason: REASON,
-      adjust_id: textField('Your own id of the correction, unique across all wallets.'),
+      adjust_id: idField('Your own id of the correction, unique across all wallets.'),
     },
     reply: replies.walletAdjusted,
     run: ({ walletActions }, session, input: OfAccount & { amount_rub: Micro; reason: string; adjust_id?: string }) =>
@@ -142,7 +143,7 @@ const PAYMENT_VERBS: readonly Verb[] = [
     input: {
       amount_rub: must(paymentField('The amount to give back', 2)),
       reason: REASON,
-      refund_id: textField('Your own id of the refund.'),
+      refund_id: idField('Your own id of the refund.'),
     },
     reply: replies.payment,
     run: ({ paymentActions }, session, input: OfPayment & { amount_rub: Micro; reason: string; refund_id?: string }) =>
@@ -177,7 +178,7 @@ const PAYMENT_VERBS: readonly Verb[] = [
     summary: "Record that a payer's bank reclaims a payment, or how the dispute ended",
     isRepeatable: true,
     input: {
-      open: textField("Opens a dispute: the bank's reference for it."),
+      open: idField("Opens a dispute: the bank's reference for it."),
       amount_rub: paymentField('With `open`: how much of it (by default all that is left)'),
       ended: choiceField(['won', 'lost'], '`won`: the money stays; `lost`: all of it leaves the balance.'),
       suspend: flagField('With `lost`: whether to suspend the account if the wallet has less.'),

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isOneLine } from '../../lib/base/one-line.ts';
+import { isOneLine, isReadableId } from '../../lib/base/one-line.ts';
 
 describe('a text of one line', () => {
   it('may have any letters and signs', () => {
@@ -23,5 +23,30 @@ describe('a text of one line', () => {
       '\u2069',
     ])
       expect(isOneLine(`a${sign}b`), JSON.stringify(sign)).to.equal(false);
+  });
+
+  it('shows something, unless it is empty', () => {
+    for (const text of [
+      ' ',
+      '\u00a0',
+      '\u200b',
+      '\u200d',
+      '\u3164',
+      '\u2800',
+      '\u00ad',
+      '\ufeff',
+      '\u0301',
+      '\u200b \u200b',
+    ])
+      expect(isOneLine(text), JSON.stringify(text)).to.equal(false);
+    for (const text of ['.', 'é', 'e\u0301', '5', '👍🏽']) expect(isOneLine(text), text).to.equal(true);
+  });
+});
+
+describe('an id that somebody else gave', () => {
+  it('has no character that is not seen: two that look the same would be two', () => {
+    for (const text of ['inv-7', 'счёт № 7', '支払い 7']) expect(isReadableId(text), text).to.equal(true);
+    for (const sign of ['\u200b', '\u200d', '\u200e', '\u00ad', '\ufeff', '\u2060', '\ufe0f', '\ufffd', '\ud83d'])
+      expect(isReadableId(`inv-7${sign}`), JSON.stringify(sign)).to.equal(false);
   });
 });

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { InvalidInputError } from '../../lib/base/operator-error.ts';
-import { readAmount, readCount, readPayment, readText, readTime } from '../../lib/manage/arguments.ts';
+import { readAmount, readCount, readId, readPayment, readText, readTime } from '../../lib/manage/arguments.ts';
 import { AMOUNT_MAX, formatRub, parseRub } from '../../lib/money/money.ts';
 
 function refusalOf(read: () => unknown): string {
@@ -72,6 +72,13 @@ describe('cli arguments', () => {
     for (const unreadable of ['pay 😀'.slice(0, -1), '\ud800', 'a\udbffb', '\ufffd\ufffd'])
       expect(refusalOf(() => readText(unreadable))).to.match(/could not be read/);
     for (const text of ['оплата 😀', '👩\u200d👧', 'שלום\u200f!']) expect(readText(text)).to.equal(text);
+  });
+
+  it('reads ids without invisible characters', () => {
+    expect(readId(' inv-7 ')).to.equal('inv-7');
+    for (const sign of ['\u200b', '\u00ad', '\u200f'])
+      expect(refusalOf(() => readId(`inv-7${sign}`))).to.match(/an invisible character/);
+    expect(refusalOf(() => readText('\u200b'))).to.match(/nothing that can be seen/);
   });
 
   it('reads days of the calendar, and times on them', () => {

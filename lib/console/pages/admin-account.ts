@@ -13,7 +13,7 @@ import { audit } from '../audit.ts';
 import { codeField } from '../code-field.ts';
 import { definitionList, field, foldAway, form, message } from '../components.ts';
 import { customerUsage } from '../dashboard/customer.ts';
-import { type Form, isLine, type Refused } from '../forms.ts';
+import { type Form, isIdLine, isLine, type Refused } from '../forms.ts';
 import { fundsRows } from '../funds.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
@@ -70,7 +70,7 @@ const WORDS = defineWords({
     papers: 'Documents',
     refusedRequests: 'Refused requests',
     badAmount: 'Enter an amount in RUB, such as 1500 or 1500.50.',
-    badText: 'A field is empty or too long.',
+    badText: 'A field is empty, too long, or has invisible characters.',
     badEmail: 'Enter a valid email address.',
     done: 'Done.',
     exists: 'This payment was already recorded: nothing changed.',
@@ -125,7 +125,7 @@ const WORDS = defineWords({
     papers: 'Документы',
     refusedRequests: 'Отклонённые запросы',
     badAmount: 'Введите сумму в рублях, например 1500 или 1500,50.',
-    badText: 'Поле пустое или слишком длинное.',
+    badText: 'Поле пустое, слишком длинное или с невидимыми символами.',
     badEmail: 'Введите корректный адрес почты.',
     done: 'Готово.',
     exists: 'Этот платёж уже зачислен: ничего не изменилось.',
@@ -216,7 +216,7 @@ async function topup(visit: UserVisit, account: Account, sent: Form): Promise<An
   const amount = readRub(sent.text('amount'), visit.language);
   const paymentId = sent.text('payment');
   if (amount === undefined) return refused(visit, account, { sent, text: words.badAmount, field: 'amount' });
-  if (!isLine(paymentId)) return refused(visit, account, { sent, text: words.badText, field: 'payment' });
+  if (!isIdLine(paymentId)) return refused(visit, account, { sent, text: words.badText, field: 'payment' });
   const op = { kind: 'topup', wallet: account.id, at: visit.services.now(), amount, paymentId } as const;
   return bookAndAudit(visit, account, { op, sent });
 }

@@ -6,7 +6,7 @@ import { newId } from '../../payments/ids.ts';
 import { decideReview, endDispute, type OperatorOutcome, openDispute, requestRefund } from '../../payments/operator.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
-import { type Form, isLine, type Refused } from '../forms.ts';
+import { type Form, isIdLine, isLine, type Refused } from '../forms.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import type { UserVisit } from '../visit.ts';
 import { paymentBody, paymentPageWords } from './admin-payment-parts.ts';
@@ -98,7 +98,7 @@ async function dispute(visit: UserVisit, payment: Payment, sent: Form): Promise<
   const typed = sent.text('amount');
   const amount = typed === '' ? null : readKopecks(visit, typed);
   if (amount === undefined) return refused(visit, payment, { sent, text: words.badAmount, field: 'amount' });
-  if (!isLine(name)) return refused(visit, payment, { sent, text: words.badText, field: 'dispute' });
+  if (!isIdLine(name)) return refused(visit, payment, { sent, text: words.badText, field: 'dispute' });
   const { store, now } = visit.services;
   const entered = { at: now(), dispute: name, amount: amount ?? undefined };
   const outcome = await openDispute(store, payment.id, entered);

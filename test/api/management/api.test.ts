@@ -293,6 +293,20 @@ describe('the management API', () => {
     );
   });
 
+  it('books a payment once, also if its id is copied with characters that are not seen', async () => {
+    const id = await newAccount();
+    const before = (await stage.gateway.store.ledger.wallet(id))?.topped ?? 0n;
+    const topUp = (payment_id: string) => post(`/accounts/${id}/wallet/topup`, { amount_rub: 1000, payment_id });
+    expect((await topUp(`unseen-${id}`)).status).to.equal(200);
+    for (const sign of ['\u200b', '\ufeff', '\u00ad']) {
+      const { status, json } = await topUp(`unseen-${id.slice(0, 4)}${sign}${id.slice(4)}`);
+      expect([status, json.error.message]).to.satisfy(
+        ([code, text]: [number, string]) => code === 400 && text.includes('`payment_id`') && text.includes('invisible'),
+      );
+    }
+    expect((await stage.gateway.store.ledger.wallet(id))?.topped).to.equal(before + 1_000_000_000n);
+  });
+
   it('reads no archive for an owner, and says the same of calls of others as of none', async () => {
     const { store } = stage.gateway;
     const [mine, other] = [await newAccount(), await newAccount()];

@@ -143,9 +143,10 @@ describe('the pages of accounts', () => {
       ['much', 'bank-7', 'Enter an amount in RUB'],
       ['0', 'bank-7', 'Enter an amount in RUB'],
       [String(AMOUNT_MAX / MICRO_PER_RUB + 1n), 'bank-7', 'Enter an amount in RUB'],
-      ['1000', '', 'is empty or too long'],
-      ['1000', 'x'.repeat(201), 'is empty or too long'],
-      ['1000', 'a\u0007b', 'is empty or too long'],
+      ['1000', '', 'is empty, too long'],
+      ['1000', 'x'.repeat(201), 'is empty, too long'],
+      ['1000', 'a\u0007b', 'or has invisible characters'],
+      ['1000', 'inv-7\u200b', 'or has invisible characters'],
       ['999.99', 'bank-7', 'The first payment must be at least ₽1,000.00.'],
     ] as const) {
       const { status, text } = await topup(amount, payment);
@@ -181,7 +182,7 @@ describe('the pages of accounts', () => {
   it('correct a balance in both directions, never below zero', async () => {
     const adjust = (amount: string, reason = 'a mistake of ours') => submit({ change: 'adjust', amount, reason });
     expect((await adjust('-1')).text).to.contain('balance cannot fall below zero');
-    expect((await adjust('5', '')).text).to.contain('is empty or too long');
+    expect((await adjust('5', '')).text).to.contain('is empty, too long');
     expect((await adjust('--5')).text).to.contain('Enter an amount in RUB');
     for (const amount of ['5', '5', '−2,50', '-0.5']) {
       expect((await adjust(amount)).headers.location, amount).to.equal(`${path}?done=done`);
