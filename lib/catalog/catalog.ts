@@ -37,6 +37,8 @@ export interface Catalog {
   readonly models: readonly Model[];
   /** By id and by alias. */
   readonly byName: ReadonlyMap<string, Model>;
+  /** Those that are switched on, paused ones too: the videos that run there are asked for, whatever is still on sale. */
+  readonly upstreams: ReadonlyMap<string, OpenUpstream>;
   /** Undefined if no tier has a model with a route. */
   readonly smart: SmartModel | undefined;
   /** Usable models for calls with images, in order of preference. */
@@ -67,7 +69,7 @@ export interface Catalog {
 
 export interface PausedUpstreams {
   readonly upstreams: UpstreamPauses;
-  /** All models with all their routes: videos that run at a paused upstream are still asked for. */
+  /** All models with all their routes. */
   readonly models: readonly Model[];
 }
 
@@ -127,6 +129,7 @@ export function buildCatalog(
   const catalog: Catalog = {
     models,
     byName,
+    upstreams,
     ...chooseModels(file, byName, warnings),
     ...(file.visionBeyondLimits && { visionBeyondLimits: true }),
     retired,

@@ -171,18 +171,15 @@ describe('polls of videos', () => {
   });
 
   it('wait for an upstream that an edit took away, and go on when it is back', async () => {
-    const catalog = filmCatalog(upstream.url) as { models: readonly { id: string; routes: object[] }[] };
+    const catalog = filmCatalog(upstream.url) as EditedCatalog;
     const other = await startGateway({ catalog, env: ENV });
-    upstream.behave({ look: inState('processing') });
-    const { key } = await other.account();
-    const { id } = (await send(other.url + VIDEOS, { key, body: { model: 'film-flat', prompt: 'x' } })).json;
-    await until(() => upstream.looks.size > 0);
-    const models = catalog.models.map((model) => ({ ...model, routes: model.id === 'text-a' ? model.routes : [] }));
-    other.writeCatalog({ ...catalog, models });
+    const { account, id } = await beginAt(other);
+    const { films: _, spare: __, ...upstreams } = catalog.upstreams;
+    other.writeCatalog({ ...catalog, upstreams, models: catalog.models.filter(({ type }) => type === 'text') });
     await other.gateway.reload();
     upstream.behave({});
     await new Promise((resolve) => setTimeout(resolve, 200));
-    const now = (await send(`${other.url}${VIDEOS}?id=${id}`, { key })).json;
+    const now = (await send(`${other.url}${VIDEOS}?id=${id}`, { key: account.key })).json;
     expect(now.status).to.be.oneOf(['queued', 'processing']);
     other.writeCatalog(catalog);
     await other.gateway.reload();
@@ -190,4 +187,33 @@ describe('polls of videos', () => {
     await other.checkMoney();
     await other.stop();
   });
+
+  it('go on when an edit takes the last model with a route to their upstream off sale', async () => {
+    const catalog = filmCatalog(upstream.url) as EditedCatalog;
+    const other = await startGateway({ catalog, env: ENV });
+    const { account, id } = await beginAt(other);
+    other.writeCatalog({ ...catalog, models: catalog.models.filter(({ type }) => type === 'text') });
+    await other.gateway.reload();
+    upstream.behave({});
+    await until(async () => (await other.store.jobs.get(id))?.phase === 'completed', 5000);
+    expect((await other.wallet(account)).charged).to.equal(45_000_000n);
+    await other.checkMoney();
+    await other.stop();
+  });
+
+  /** A video that runs there, in a state that stays. */
+  async function beginAt(other: TestGateway) {
+    upstream.behave({ look: inState('processing') });
+    const account = await other.account();
+    const before = upstream.looks.size;
+    const { id } = (await send(other.url + VIDEOS, { key: account.key, body: { model: 'film-flat', prompt: 'x' } }))
+      .json;
+    await until(() => upstream.looks.size > before);
+    return { account, id };
+  }
 });
+
+interface EditedCatalog {
+  readonly upstreams: Readonly<Record<string, object>>;
+  readonly models: readonly { readonly type: string }[];
+}

@@ -7,7 +7,6 @@ import type { Job } from '../../money/job-rules.ts';
 import type { VideoRef } from '../../upstream/contract/provider.ts';
 import { callPlugin, nameUpstream } from '../../upstream/host/plugin-run.ts';
 import type { CallLog } from '../context.ts';
-import { findJobRoute } from './poll.ts';
 
 interface CancelOptions {
   /** The current catalog. */
@@ -23,7 +22,7 @@ const CANCEL_MS_MAX = 10_000;
 export function createCancelJob({ catalog, log }: CancelOptions): CancelJob {
   return async (job, signal) => {
     const { id, upstream, ref: stored } = job;
-    const video = findJobRoute(catalog(), job)?.provider.video;
+    const video = catalog().upstreams.get(upstream)?.provider.video;
     if (!video?.cancel || stored === null) return;
     const ending = AbortSignal.any([signal, AbortSignal.timeout(CANCEL_MS_MAX)]);
     try {

@@ -3,7 +3,7 @@
 
 import { rejectOnAbort } from '../../base/abort.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
-import type { Route } from '../../catalog/model.ts';
+import type { OpenUpstream } from '../../catalog/model.ts';
 import type { Results } from '../../media/results.ts';
 import type { Job } from '../../money/job-rules.ts';
 import type { MediaSource, UpstreamFault, VideoRef, VideoState } from '../../upstream/contract/provider.ts';
@@ -73,9 +73,9 @@ export function createPollJob(options: PollOptions): PollJob {
     else log.warn({ job: job_id, upstream, kind }, what);
   }
 
-  async function poll(job: Job, route: Route, signal: AbortSignal): Promise<VideoState> {
+  async function poll(job: Job, { provider }: OpenUpstream, signal: AbortSignal): Promise<VideoState> {
     const ref: VideoRef = JSON.parse(job.ref ?? '{}');
-    const { video } = route.provider;
+    const { video } = provider;
     if (!video) throw new Error(`upstream ${job.upstream} makes no videos`);
     const ending = AbortSignal.any([signal, AbortSignal.timeout(pollMsMax)]);
     // A plugin that ignores the signal must not block the worker.
@@ -86,13 +86,13 @@ export function createPollJob(options: PollOptions): PollJob {
     );
   }
 
-  async function keep(job: Job, source: MediaSource, route: Route, signal: AbortSignal): Promise<PollOutcome> {
+  async function keep(job: Job, source: MediaSource, of: OpenUpstream, signal: AbortSignal): Promise<PollOutcome> {
     try {
       const request = {
         kind: 'video',
         account: job.wallet,
-        upstreamOrigin: route.origin,
-        proxy: route.proxy,
+        upstreamOrigin: of.origin,
+        proxy: of.proxy,
         signal,
       } as const;
       const stored = await keeps(job.upstream, () => results.keep(source, request));
@@ -108,8 +108,8 @@ export function createPollJob(options: PollOptions): PollJob {
 
   return async (job, signal) => {
     const { upstream } = job;
-    const route = findJobRoute(catalog(), job);
-    if (!route) {
+    const of = catalog().upstreams.get(upstream);
+    if (!of) {
       note(
         job,
         undefined,
@@ -118,11 +118,11 @@ export function createPollJob(options: PollOptions): PollJob {
       return createUnfinished({ shown: job.shown, progress: job.progress, backsOff: true });
     }
     try {
-      const state = await polls(upstream, () => poll(job, route, signal));
+      const state = await polls(upstream, () => poll(job, of, signal));
       if (!state) throw upstreamFault('overloaded', 'too many polls of this upstream take too long');
       onPoll?.(upstream, state.status === 'queued' ? 'processing' : state.status);
       if (state.status === 'failed') return createFailed(state.fault);
-      if (state.status === 'completed') return keep(job, state.result, route, signal);
+      if (state.status === 'completed') return keep(job, state.result, of, signal);
       const { progress = 0, retryAfterMs } = state;
       if (state.lacksResult) {
         note(job, undefined, 'a finished video has no result yet');
@@ -140,14 +140,6 @@ export function createPollJob(options: PollOptions): PollJob {
 
 /** Finished upstream but not stored yet: whatever came instead of the file, it may be there on the next attempt. */
 const WITHOUT_RESULT = { shown: 'processing', progress: 99, backsOff: true } as const;
-
-/** The model may have left the catalog; any route to the upstream has the same provider, also to a paused one. */
-export function findJobRoute({ models, paused }: Catalog, { model, upstream }: Job): Route | undefined {
-  const routes = (paused?.models ?? models).flatMap(({ id, type, routes }) =>
-    type === 'video' ? routes.filter((route) => route.upstream === upstream).map((route) => ({ id, route })) : [],
-  );
-  return (routes.find(({ id }) => id === model) ?? routes[0])?.route;
-}
 
 type Unfinished = Extract<PollOutcome, { readonly kind: 'unfinished' }>;
 

@@ -13,7 +13,7 @@ interface Stage {
   readonly keep?: () => Promise<{ id: string; mediaType: string }>;
   readonly pollMsMax?: number;
   readonly turnMsMax?: number;
-  readonly models?: readonly object[];
+  readonly upstreams?: ReadonlyMap<string, object>;
 }
 
 const JOB: Partial<Job> = { id: 'job', wallet: 'w', model: 'film', upstream: 'up', shown: 'processing', progress: 40 };
@@ -49,17 +49,18 @@ describe('a poll of a job', () => {
     for (const list of Object.values(told)) list.splice(0);
   });
 
-  const routeTo = (poll: Stage['poll'], upstream = 'up') => ({
-    upstream,
-    origin: `https://${upstream}.example`,
-    proxy: undefined,
-    provider: { video: { poll } },
-  });
+  const upstreamsOf = (polls: Readonly<Record<string, Stage['poll']>>) =>
+    new Map(
+      Object.entries(polls).map(([upstream, poll]) => [
+        upstream,
+        { origin: `https://${upstream}.example`, proxy: undefined, provider: { video: { poll } } },
+      ]),
+    );
 
   function open({ poll, keep = async () => ({ id: 'file', mediaType: 'video/mp4' }), ...more }: Stage) {
-    const { models = [{ id: 'film', type: 'video', routes: [routeTo(poll)] }], ...waits } = more;
+    const { upstreams = upstreamsOf({ up: poll }), ...waits } = more;
     const pollJob = createPollJob({
-      catalog: () => ({ models }) as unknown as Catalog,
+      catalog: () => ({ models: [], upstreams }) as unknown as Catalog,
       results: {
         keep: async (_source, request) => {
           told.kept.push(request);
@@ -117,8 +118,8 @@ describe('a poll of a job', () => {
       asked += 1;
       return hung.promise;
     };
-    const routes = [routeTo(hang), routeTo(async () => ({ status: 'completed', result: RESULT }), 'other')];
-    const pollJob = open({ poll: hang, models: [{ id: 'film', type: 'video', routes }], turnMsMax: 50 });
+    const upstreams = upstreamsOf({ up: hang, other: async () => ({ status: 'completed', result: RESULT }) });
+    const pollJob = open({ poll: hang, upstreams, turnMsMax: 50 });
     const sights = Array.from({ length: 40 }, (_, at) => pollJob({ id: `job_${at}` }));
     expect(await pollJob({ upstream: 'other' })).to.include({ kind: 'completed' });
     const late = await Promise.all(sights.slice(32));
@@ -220,8 +221,7 @@ describe('a poll of a job', () => {
   it('says a reason of each kind, and of each upstream', async () => {
     const kinds: UpstreamFaultKind[] = ['timeout', 'network'];
     const poll = () => failing(kinds[0] ?? 'server')();
-    const models = [{ id: 'film', type: 'video', routes: [routeTo(poll), routeTo(poll, 'far')] }];
-    const pollJob = open({ poll, models });
+    const pollJob = open({ poll, upstreams: upstreamsOf({ up: poll, far: poll }) });
     await pollJob();
     await pollJob({ upstream: 'far' });
     expect(told.warned).to.have.length(2);
@@ -279,27 +279,16 @@ describe('a poll of a job', () => {
     expect(new Set(told.warned)).to.deep.equal(new Set(['a finished video has no result yet']));
   });
 
-  describe('whose model has left the catalog', () => {
-    const poll = (status: 'queued' | 'processing') => async () => ({ status });
-    it('is asked by another route to its upstream', async () => {
-      const models = [
-        { id: 'words', type: 'text', routes: [routeTo(poll('queued'))] },
-        { id: 'other', type: 'video', routes: [routeTo(poll('queued'), 'far'), routeTo(poll('processing'))] },
-      ];
-      expect(await open({ poll: poll('queued'), models })({ shown: 'queued' })).to.include({ shown: 'processing' });
-    });
-    it('prefers the route of its own model', async () => {
-      const models = [
-        { id: 'other', type: 'video', routes: [routeTo(poll('processing'))] },
-        { id: 'film', type: 'video', routes: [routeTo(poll('queued'))] },
-      ];
-      expect(await open({ poll: poll('queued'), models })()).to.include({ shown: 'queued' });
-    });
-    it('waits for its deadline if no route is left', async () => {
-      const sight = await open({ poll: poll('queued'), models: [] })({ shown: 'queued' });
-      expect(sight).to.deep.include({ kind: 'unfinished', shown: 'queued', progress: 40, backsOff: true });
-      expect(told.warned[0]).to.match(/no longer in the catalog/);
-      expect(told.found).to.deep.equal([]);
-    });
+  it('of another upstream asks that one, and none where the upstream has left the catalog', async () => {
+    const found = (status: 'queued' | 'processing') => async () => ({ status });
+    const upstreams = upstreamsOf({ up: found('queued'), far: found('processing') });
+    const pollJob = open({ poll: found('queued'), upstreams });
+    expect(await pollJob({ upstream: 'far', shown: 'queued' })).to.include({ shown: 'processing' });
+    expect(told.warned).to.deep.equal([]);
+    told.found.splice(0);
+    const sight = await pollJob({ upstream: 'gone', shown: 'queued' });
+    expect(sight).to.deep.include({ kind: 'unfinished', shown: 'queued', progress: 40, backsOff: true });
+    expect(told.warned[0]).to.match(/no longer in the catalog/);
+    expect(told.found).to.deep.equal([]);
   });
 });
