@@ -105,4 +105,28 @@ describe('requested emails', () => {
     expect((await ask('/reset', email)).status).to.equal(200);
     await smtp.letterTo(email);
   });
+
+  it('count for known and unknown addresses alike while no mail server answers', async () => {
+    const dead = await startMailServer();
+    await dead.stop();
+    const env = { SMTP_URL: dead.url, REGISTRATION: 'open', TRUSTED_PROXIES: '1' };
+    const silent = await startGateway({ catalog: { upstreams: {}, models: [] }, env });
+    try {
+      const { email } = await setUpOwner(silent, (await silent.account()).id);
+      for (const [path, address, kind] of [
+        ['/reset', email, 'reset'],
+        ['/reset', 'nobody@example.com', 'reset'],
+        ['/register', email, 'verify'],
+        ['/register', 'nobody@example.com', 'verify'],
+      ] as const) {
+        for (let time = 0; time < 4; time += 1) {
+          const { status } = await ask(path, address, createVisitor(silent.url));
+          expect([path, address, status]).to.deep.equal([path, address, 200]);
+          await until(async () => (await silent.store.sessions.attempts(hourly(address, kind))) === undefined, 5000);
+        }
+      }
+    } finally {
+      await silent.stop();
+    }
+  });
 });

@@ -88,7 +88,7 @@ export async function answerLinkRequest(
   const email = readEmail(text);
   if (email === undefined)
     return { ...linkRequestPage(visit, kind, { email: text, problem: words.badEmail }), status: 400 };
-  const { store, log, now } = visit.services;
+  const { store, log, now, mailer } = visit.services;
   const user = await store.users.find(email);
   const names = await listCountedNames(visit, { kind, email, user });
   const seconds = await countAttempt(store.sessions, names, now());
@@ -98,12 +98,16 @@ export async function answerLinkRequest(
     const problem = words.wait(Math.min(seconds, secondsLeft(now())));
     return { ...linkRequestPage(visit, kind, { email: text, problem }), status: 429 };
   }
+  const deliver = async () => {
+    const token = await send(email);
+    if (token === undefined) await mailer?.check();
+    else await sendLink(visit, { kind, email, token, purpose: kind });
+  };
   // Not awaited: the time it takes would reveal which addresses are known.
-  void send(email)
-    .then((token) => token !== undefined && sendLink(visit, { kind, email, token, purpose: kind }))
+  void deliver()
     .catch(async (err: unknown) => {
       log.error({ err }, 'could not send an email');
-      // An email that failed does not count.
+      // An email that failed does not count; nor one that would have failed, or the wait would tell who is known.
       await uncountAttempt(store.sessions, names);
     })
     .catch((err: unknown) => log.warn({ err }, 'could not take back the count of an email'));
