@@ -13,10 +13,17 @@ import type { WireBlock } from './images.ts';
 /** A document with a source, or a file of the chat or the responses dialect. */
 const FILE_TYPES = ['document', 'file', 'input_file'] as const;
 const AUDIO_TYPES = ['input_audio'] as const;
-/** No upstream takes these from us; to drop them would change what the client asks for. */
-const REFUSED_TYPES = ['audio', 'audio_url', 'video', 'video_url', 'input_video', 'container_upload'] as const;
+/**
+ * The types of files in the shapes of other vendors and of frameworks. No upstream takes these from us; to drop them would
+ * change what the client asks for.
+ */
+const REFUSED_TYPE =
+  /^(?:(?:input_)?(?:audio|video|media|pdf|document)(?:_url)?|(?:image|document|file)_(?:url|file|data|id)|inline_data|inlineData|fileData|container_upload)$/;
 
-export const ATTACHMENT_TYPES: readonly string[] = [...FILE_TYPES, ...AUDIO_TYPES, ...REFUSED_TYPES];
+const READ_TYPES: readonly string[] = [...FILE_TYPES, ...AUDIO_TYPES];
+
+/** The schema of the type of a block that is no file. */
+export const NO_FILE: Json = { not: { anyOf: [{ enum: READ_TYPES }, { pattern: REFUSED_TYPE.source }] } };
 
 const PDF = 'application/pdf';
 const PLAIN = 'text/plain';
@@ -34,7 +41,7 @@ export function readAttachment(block: WireBlock, field: string): DocumentContent
     case 'input_audio':
       return readAudio(block.input_audio, `${field}.input_audio`);
     default:
-      if (!ATTACHMENT_TYPES.includes(block.type)) return undefined;
+      if (!REFUSED_TYPE.test(block.type)) return undefined;
       throw invalidField(`${field}.type`, `must not be ${block.type}: no model takes it here`);
   }
 }

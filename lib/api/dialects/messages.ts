@@ -17,7 +17,7 @@ import {
   startReading,
 } from './content.ts';
 import { invalidField } from './fields.ts';
-import { ATTACHMENT_TYPES } from './files.ts';
+import { NO_FILE } from './files.ts';
 import { IMAGE_BLOCK_TYPES } from './images.ts';
 import { readReasoningFields } from './reasoning-content.ts';
 
@@ -40,13 +40,14 @@ export function describeMessage(block: string, more: Readonly<Record<string, Jso
 
 /** The schema of a block of a type that a text gateway does not use. */
 export const OTHER_BLOCK: Json = {
-  description: 'Blocks of other types never fail a call: the text in them is kept, the rest is dropped.',
+  description:
+    'Blocks of other types never fail a call, unless they are files: the text in them is kept, the rest is dropped.',
   type: 'object',
   required: ['type'],
   properties: {
     type: {
       type: 'string',
-      not: { enum: ['text', ...IMAGE_BLOCK_TYPES, ...ATTACHMENT_TYPES, 'tool_use', 'tool_result', 'tool_reference'] },
+      allOf: [{ not: { enum: ['text', ...IMAGE_BLOCK_TYPES, 'tool_use', 'tool_result', 'tool_reference'] } }, NO_FILE],
     },
   },
 };

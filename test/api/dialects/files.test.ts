@@ -196,7 +196,10 @@ const WRONG: Readonly<Record<string, readonly [block: Block, field: string, word
     NO_FORMAT,
   ],
   ...Object.fromEntries(
-    ['audio', 'audio_url', 'video', 'video_url', 'input_video', 'container_upload'].map((type) => [
+    [
+      ...['audio', 'audio_url', 'video', 'video_url', 'input_video', 'media', 'pdf', 'document_url', 'input_document'],
+      ...['file_url', 'file_id', 'image_file', 'inline_data', 'inlineData', 'fileData', 'container_upload'],
+    ].map((type) => [
       `a block of type ${type}`,
       [{ type }, 'b.type', new RegExp(`must not be ${type}: no model takes it here`)] as const,
     ]),
@@ -226,7 +229,7 @@ describe('files of a message', () => {
   }
 
   it('are not what other blocks are', () => {
-    for (const type of ['text', 'image', 'tool_use', 'documents', ''])
+    for (const type of ['text', 'image', 'tool_use', 'documents', 'my_audio', 'file_citation', 'media_type', ''])
       expect(readAttachment({ type }, 'b')).to.be.undefined;
   });
 
