@@ -71,7 +71,7 @@ export const inputImagePart: Json = object(
 
 /** The image of an image block. Throws 400 faults that name the field. */
 export function readImageBlock(block: WireBlock, field: string): RequestImage {
-  if (block.type === 'image') return readSource(block.source, `${field}.source`);
+  if (block.type === 'image') return readBareImage(block, field) ?? readSource(block.source, `${field}.source`);
   const detail = readDetail(block);
   return { ...readImageUrl(block, `${field}.image_url`), ...(detail && { detail }) };
 }
@@ -81,6 +81,23 @@ function readDetail({ detail, image_url: inner }: WireBlock): ImageDetail | unde
   const given = isRecord(inner) ? (inner.detail ?? detail) : detail;
   return DETAILS.find((each) => each === given);
 }
+
+/**
+ * `{ data, mimeType }`, as tools of agents have it, `{ base64, mime_type }`, `{ url }` or `{ image }` of frameworks;
+ * undefined for none of them.
+ */
+function readBareImage(block: WireBlock, field: string): RequestImage | undefined {
+  if (isRecord(block.source)) return undefined;
+  const name = BARE.find((each) => typeof block[each] === 'string');
+  if (name === undefined) return undefined;
+  const place = `${field}.${name}`;
+  const value = `${block[name]}`;
+  if (name === 'url' || name === 'image' || isDataUri(value)) return readLink(value, place);
+  const mediaType = [block.mimeType, block.mime_type].find((each) => typeof each === 'string');
+  return readImageSource(place, readBase64(value, { field: place, ...(mediaType !== undefined && { mediaType }) }));
+}
+
+const BARE = ['data', 'base64', 'url', 'image'] as const;
 
 /** `{ source: { type: "url", url } }` or `{ source: { type: "base64", media_type, data } }`. */
 function readSource(source: unknown, field: string): RequestImage {

@@ -1,6 +1,8 @@
 // What only a message-style request has: the system prompt as a field, and images by their source.
 import { expect } from 'chai';
 import { parseMessageRequest } from '../../../../lib/api/dialects/message/request.ts';
+import type { RequestMessage } from '../../../../lib/calls/text/request.ts';
+import type { RequestImage } from '../../../../lib/media/reference.ts';
 import { PNG } from '../../../media/sample-images.ts';
 
 const BASE64 = PNG.toString('base64');
@@ -73,6 +75,51 @@ describe('message-style request', () => {
     ];
     expect(parseMessageRequest(body(content))).to.include({ images: 2 });
   });
+
+  const link = 'https://x.example/a.png';
+  for (const [fields, place] of [
+    [{ data: BASE64, mimeType: 'image/png' }, 'data'],
+    [{ source_type: 'base64', data: BASE64, mime_type: 'image/png' }, 'data'],
+    [{ base64: BASE64, mime_type: 'image/png' }, 'base64'],
+    [{ data: `data:image/png;base64,${BASE64}` }, 'data'],
+    [{ data: BASE64, mimeType: null, source: null }, 'data'],
+    [{ url: link }, 'url'],
+    [{ image: `data:image/png;base64,${BASE64}`, mediaType: 'image/png' }, 'image'],
+  ] as const) {
+    it(`takes an image without a source: ${Object.keys(fields)}`, () => {
+      const [message] = parseMessageRequest(body([{ type: 'image', ...fields }])).messages as [RequestMessage];
+      const field = `messages[0].content[0].${place}`;
+      const [{ source, ...read }] = message.content as unknown as [RequestImage];
+      expect(read).to.deep.equal({ type: 'image', field });
+      if (place === 'url') expect(source).to.equal(link);
+      else expect(source).to.have.property('bytes').that.deep.equals(PNG);
+    });
+  }
+
+  it('takes it in the result of a tool, too', () => {
+    const content = [{ type: 'image', data: BASE64, mimeType: 'image/png' }];
+    const messages = [
+      { role: 'user', content: 'look' },
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'look', input: {} }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content }] },
+    ];
+    expect(parseMessageRequest({ model: 'm', messages })).to.include({ images: 1 });
+  });
+
+  for (const [fields, field] of [
+    [{ data: 'aGk=', mimeType: 'image/png' }, 'data'],
+    [{ data: BASE64, mimeType: 'application/pdf' }, 'data'],
+    [{ base64: '*' }, 'base64'],
+    [{ url: 'ftp://x.example/a.png' }, 'url'],
+    [{ image: BASE64 }, 'image'],
+    [{ data: 5 }, 'source'],
+    [{ source_type: 'id', id: 'x' }, 'source'],
+  ] as const) {
+    it(`refuses the image ${JSON.stringify(fields).slice(0, 60)}`, () => {
+      const content = [{ type: 'image', ...fields }];
+      expect(() => parseMessageRequest(body(content))).to.throw(`Invalid \`messages[0].content[0].${field}\`: `);
+    });
+  }
 
   for (const [source, field] of [
     [undefined, 'source'],
