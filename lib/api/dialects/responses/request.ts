@@ -14,7 +14,7 @@ import { readConfiguration } from './configuration.ts';
 import { createEcho, type ResponsesEcho } from './echo.ts';
 import { listAddedTools, readInput } from './input.ts';
 import { type ResponsesFields, responsesFields } from './schema.ts';
-import { readResponsesTools } from './tools.ts';
+import { flattenTools, readResponsesTools } from './tools.ts';
 
 export function parseResponsesRequest(body: unknown): TextRequest {
   return parseRequest(body, 'responses');
@@ -28,7 +28,7 @@ function parseRequest(body: unknown, path: 'responses' | 'compact'): TextRequest
   refuseMisplacedBody(body, { needs: 'input', has: 'messages', path: '/api/v1/chat/completions' });
   // First, as a stored prompt comes without `input`.
   refuseStored(body);
-  const given = checkFields<ResponsesFields>(responsesFields, body);
+  const given = flattenTools(checkFields<ResponsesFields>(responsesFields, body));
   const isCompaction = path === 'compact' || asksForCompaction(given);
   // The same tools, so that what a vendor has cached of the prompt still counts.
   const fields = isCompaction ? { ...given, tool_choice: 'none', stop: null } : given;

@@ -77,6 +77,24 @@ export function readResponsesTools(
   return { tools, names };
 }
 
+/** As this dialect has them: some clients send the tools of a chat. */
+export function flattenTools<Fields extends ToolFields>(fields: Fields): Fields {
+  const { tools, tool_choice: choice } = fields;
+  if (![...(tools ?? []), choice].some(isNested)) return fields;
+  return { ...fields, tools: tools?.map(flatten), tool_choice: flatten(choice) };
+}
+
+/** `{ type: "function", function: { name, … } }` */
+function isNested(given: unknown): given is WireTool & { readonly function: WireTool } {
+  return isRecord(given) && given.type === 'function' && given.name === undefined && isRecord(given.function);
+}
+
+function flatten(given: unknown): unknown {
+  if (!isNested(given)) return given;
+  const { function: inner, ...outer } = given;
+  return { ...inner, ...outer };
+}
+
 interface Listing {
   readonly namespace?: string;
   /** A tool of the same name is told anew. */

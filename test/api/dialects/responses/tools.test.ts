@@ -1,6 +1,6 @@
 // The tools of a responses request as functions, and those that items tell anew.
 import { expect } from 'chai';
-import { describeFoundTools, readResponsesTools } from '../../../../lib/api/dialects/responses/tools.ts';
+import { describeFoundTools, flattenTools, readResponsesTools } from '../../../../lib/api/dialects/responses/tools.ts';
 
 const made = (name: string, more: object = {}) => ({ type: 'function', name, ...more });
 const custom = (name: string) => ({ type: 'custom', name });
@@ -67,6 +67,37 @@ describe('tools of a responses request', () => {
       [{ type: 'allowed_tools', mode: 'auto', tools: [{ type: 'custom' }] }, 'tool_choice.tools[0].name', 'must be'],
     ];
     for (const [choice, field, hint] of wrong) expect(() => choose(choice), field).to.throw(`\`${field}\`: ${hint}`);
+  });
+});
+
+describe('tools of a chat in a responses request', () => {
+  const nested = (name: string) => ({ type: 'function', function: { name, description: 'Does.', strict: true } });
+  const flat = (name: string) => made(name, { description: 'Does.', strict: true });
+
+  it('become flat, and so does the choice of one', () => {
+    const tools = [nested('a'), made('b'), custom('c'), { type: 'web_search' }];
+    const fields = { model: 'm', tools, tool_choice: { type: 'function', function: { name: 'a' } } };
+    expect(flattenTools(fields)).to.deep.equal({
+      model: 'm',
+      tools: [flat('a'), ...tools.slice(1)],
+      tool_choice: made('a'),
+    });
+    expect(flattenTools({ tools: null, tool_choice: fields.tool_choice })).to.include({ tools: undefined });
+  });
+
+  it('are otherwise left as they are', () => {
+    for (const tools of [
+      undefined,
+      null,
+      [],
+      [made('a')],
+      [{ ...nested('a'), name: 'b' }],
+      [{ type: 'function' }],
+      [5],
+    ]) {
+      const fields = { tools, tool_choice: 'auto' };
+      expect(flattenTools(fields)).to.equal(fields);
+    }
   });
 });
 
