@@ -14,10 +14,16 @@ export function readArguments(json: string): JsonObject {
   try {
     const value = parseExactJson(json);
     if (isRecord(value)) return value;
+    if (isEmptyList(value)) return {};
   } catch {
     // As below.
   }
   return { [BROKEN]: json };
+}
+
+/** How PHP writes an object without members. */
+export function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
 }
 
 /** The text that `readArguments` made the object from, apart from spaces. */

@@ -3,7 +3,7 @@
 import { constant, type Json, list, object, ref, text } from '../../base/json-schema.ts';
 import { isRecord } from '../../base/record.ts';
 import { replaceLoneSurrogates } from '../../base/well-formed.ts';
-import { writeArguments } from '../../stream/arguments.ts';
+import { isEmptyList, writeArguments } from '../../stream/arguments.ts';
 import { numberCallId } from '../../stream/call-id.ts';
 import type { ToolCallContent } from '../../upstream/contract/provider.ts';
 import { readCacheMarker } from './cache.ts';
@@ -184,7 +184,7 @@ function pushCall(queues: Map<string, CallQueue>, name: string, call: OpenCall):
 /** `{ type: "tool_use", id, name, input }` */
 export function readToolUse(block: WireBlock, field: string, calls: OpenCalls): ToolCallContent {
   const { id, name } = block;
-  const input = block.input ?? {};
+  const input = isEmptyList(block.input) ? {} : (block.input ?? {});
   checkToolName(name, `${field}.name`);
   if (!isRecord(input)) throw invalidField(`${field}.input`, 'must be an object');
   const call = addCall({ id, name, json: writeArguments(input) }, `${field}.id`, calls);

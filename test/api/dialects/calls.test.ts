@@ -11,7 +11,7 @@ const read = (answer: object, result: object) =>
 describe('a call in a history', () => {
   const empty = { type: 'tool-call', id: 'x', name: 'f', json: '{}' };
 
-  for (const input of [undefined, null, {}]) {
+  for (const input of [undefined, null, {}, []]) {
     it(`of the messages dialect has no arguments where its input is ${JSON.stringify(input)}`, () => {
       const use = { type: 'tool_use', id: 'x', name: 'f', input };
       const results = [{ type: 'tool_result', tool_use_id: 'x', content: 'r' }];

@@ -78,7 +78,7 @@ const BEYOND =
   /no unanswered call|without a result|no tools|not the name of a tool|last user message|array of blocks|_call_id`: must|_schema`: must be an obj|choice\.name`: must be a str|budget_tokens|(?:parameters|input_schema)\.type|not a PNG|standard alphabet/;
 /** What the gateway does not insist on. */
 const LENIENT =
-  /(?:type|description|parameters|strict|json_schema\.schema|disable_parallel_tool_use) = null$|(?:tool_calls\.0\.(?:type|function\.arguments)|input) = (?:null|undefined)$|tool_(?:call|use)_id = (?:null|undefined|"")$/;
+  /(?:type|description|parameters|strict|json_schema\.schema|disable_parallel_tool_use) = null$|(?:tool_calls\.0\.(?:type|function\.arguments)|input) = (?:null|undefined)$|\.input = \[\]$|tool_(?:call|use)_id = (?:null|undefined|"")$/;
 
 /** The body with each of its values in turn replaced or left out. */
 function* changesOf(body: Json, node = body, place: readonly string[] = []): Generator<[place: string, body: Json]> {
