@@ -160,22 +160,6 @@ describe('responses requests', () => {
     expect(messages[1]?.content[0]).to.include({ name: tool?.name });
   });
 
-  it('read the tools of a chat, and repeat them as their own', () => {
-    const look = { name: 'look', parameters: null, description: 'Looks.' };
-    const { tools, echo } = parse({
-      tools: [{ type: 'function', function: look }],
-      tool_choice: { type: 'function', function: { name: 'look' } },
-    });
-    expect(tools?.list).to.have.length(1);
-    expect(tools?.list[0]).to.include({ name: 'look', description: 'Looks.' });
-    expect(tools?.choice).to.deep.equal({ name: 'look' });
-    const { members } = echo as { members: string };
-    expect(JSON.parse(`{${members}}`)).to.deep.include({
-      tools: [{ type: 'function', ...look }],
-      tool_choice: { type: 'function', name: 'look' },
-    });
-  });
-
   it('choose tools', () => {
     const tools = [
       FUNCTION,
