@@ -3,7 +3,7 @@
 /** Controls, breaks of lines, and what reverses the direction of the text after it. */
 const UNFIT = /[\p{Cc}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u;
 
-/** Not spaces, marks without a letter, and what fonts leave out. */
+/** A visible character: no space, no mark without a letter, nothing that fonts leave out. */
 const SHOWN = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{M}\u2800]/u;
 
 /** Whether a text, unless it is empty, shows something, all of it on one line. */
@@ -14,7 +14,7 @@ export function isOneLine(text: string): boolean {
 /** U+FFFD stands for whatever a decoder could not read. */
 const UNSEEN = /[\p{Default_Ignorable_Code_Point}\ufffd]/u;
 
-/** Whether two ids that look the same are the same, as far as invisible characters go: pages and mails add some to what is copied. */
+/** Whether an id has no invisible characters. Copying from a page or a mail adds some: two ids that look the same would differ. */
 export function isReadableId(text: string): boolean {
   return text.isWellFormed() && !UNSEEN.test(text);
 }

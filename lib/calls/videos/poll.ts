@@ -86,13 +86,13 @@ export function createPollJob(options: PollOptions): PollJob {
     );
   }
 
-  async function keep(job: Job, source: MediaSource, of: OpenUpstream, signal: AbortSignal): Promise<PollOutcome> {
+  async function keep(job: Job, source: MediaSource, opened: OpenUpstream, signal: AbortSignal): Promise<PollOutcome> {
     try {
       const request = {
         kind: 'video',
         account: job.wallet,
-        upstreamOrigin: of.origin,
-        proxy: of.proxy,
+        upstreamOrigin: opened.origin,
+        proxy: opened.proxy,
         signal,
       } as const;
       const stored = await keeps(job.upstream, () => results.keep(source, request));
@@ -108,8 +108,8 @@ export function createPollJob(options: PollOptions): PollJob {
 
   return async (job, signal) => {
     const { upstream } = job;
-    const of = catalog().upstreams.get(upstream);
-    if (!of) {
+    const opened = catalog().upstreams.get(upstream);
+    if (!opened) {
       note(
         job,
         undefined,
@@ -118,11 +118,11 @@ export function createPollJob(options: PollOptions): PollJob {
       return createUnfinished({ shown: job.shown, progress: job.progress, backsOff: true });
     }
     try {
-      const state = await polls(upstream, () => poll(job, of, signal));
+      const state = await polls(upstream, () => poll(job, opened, signal));
       if (!state) throw upstreamFault('overloaded', 'too many polls of this upstream take too long');
       onPoll?.(upstream, state.status === 'queued' ? 'processing' : state.status);
       if (state.status === 'failed') return createFailed(state.fault);
-      if (state.status === 'completed') return keep(job, state.result, of, signal);
+      if (state.status === 'completed') return keep(job, state.result, opened, signal);
       const { progress = 0, retryAfterMs } = state;
       if (state.lacksResult) {
         note(job, undefined, 'a finished video has no result yet');

@@ -43,8 +43,8 @@ const CASES = ['reasoning', 'interleaved', 'repeated', 'zeros', 'done'] as const
 export type CaseName = (typeof CASES)[number];
 
 /**
- * What has to be recorded, is derived, or sent, unless the upstream never does it; `choice` is that of a tool, `late` text
- * behind a reason to end, `signed-body` a signature that changes with the body.
+ * What has to be recorded, or is derived or sent by the checks, unless the upstream never does it; `choice` is that of a
+ * tool, `late` text behind a reason to end, `signed-body` a signature that changes with the body.
  */
 const NEVER_CASES = [
   'tool',
